@@ -1,0 +1,71 @@
+"""Scaled dot-product attention as it runs inside ANDREA-120M: the lesson's package.
+
+Importing it loads NumPy and array-api-compat and nothing heavier.  Figures, panels and
+experiments load when they are first asked for: ``al.plotting``, ``al.panels``,
+``al.experiments``.
+"""
+
+from importlib import import_module
+from typing import Any
+
+from .family import ANDREA_12M, ANDREA_120M, ANDREA_480M, FAMILY, AndreaModel, count_parameters
+from .labels import get_language, label, set_language
+from .masks import (
+    causal_mask,
+    document_mask,
+    full_mask,
+    padding_mask,
+    prefix_mask,
+    sliding_window_mask,
+)
+from .running_example import RunningExample, running_example
+from .scaled_dot_product import (
+    AttentionSteps,
+    attention,
+    attention_steps,
+    attention_weights,
+    project_qkv,
+    softmax,
+)
+
+__version__ = "0.1.0"
+
+_LOADED_WHEN_USED = ("experiments", "panels", "plotting")
+
+__all__ = [
+    "ANDREA_12M",
+    "ANDREA_120M",
+    "ANDREA_480M",
+    "FAMILY",
+    "AndreaModel",
+    "AttentionSteps",
+    "RunningExample",
+    "attention",
+    "attention_steps",
+    "attention_weights",
+    "causal_mask",
+    "count_parameters",
+    "document_mask",
+    "full_mask",
+    "get_language",
+    "label",
+    "padding_mask",
+    "prefix_mask",
+    "project_qkv",
+    "running_example",
+    "set_language",
+    "sliding_window_mask",
+    "softmax",
+]
+
+
+def __getattr__(name: str) -> Any:
+    """Load a heavier part of the package at its first use."""
+    if name in _LOADED_WHEN_USED:
+        return import_module(f"{__name__}.{name}")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    """Names for completion, the parts not yet loaded included."""
+    return sorted([*globals(), *_LOADED_WHEN_USED])

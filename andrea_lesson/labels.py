@@ -1,0 +1,91 @@
+"""The words in figures, panels and checks, in Traditional Chinese and in English.
+
+Code holds keys, this file holds words: ``label("queries")`` gives the words in the language
+set by :func:`set_language`.  A word with places to fill is filled by name:
+``label("row_of", i=3)``.  `data/glossary.csv` rules over the terms.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+LANGUAGES = ("zh-Hant", "en")
+_language = "zh-Hant"
+
+# key: (繁體中文, English)
+LABELS: dict[str, tuple[str, str]] = {
+    # -- figures -----------------------------------------------------------------------------
+    "scores": ("分數", "scores"),
+    "scaled_scores": ("縮放後的分數", "scaled scores"),
+    "masked_scores": ("遮罩後的分數", "masked scores"),
+    "weights": ("注意力權重", "attention weights"),
+    "output": ("輸出", "output"),
+    "mask": ("遮罩", "mask"),
+    "rows_queries": ("列＝查詢 i", "row = query i"),
+    "columns_keys": ("行＝鍵 j", "column = key j"),
+    # -- panels ------------------------------------------------------------------------------
+    # -- the check of the installation, the command line ---------------------------------------
+    # -- 00_start_here -----------------------------------------------------------------------
+    # -- 01_query_key_value ------------------------------------------------------------------
+    # -- 02_scores_and_scaling ---------------------------------------------------------------
+    # -- 03_causal_mask ----------------------------------------------------------------------
+    # -- 04_softmax_and_output ---------------------------------------------------------------
+}
+
+
+def set_language(language: str) -> None:
+    """Choose the language of figures, panels and checks.
+
+    Parameters
+    ----------
+    language : {"zh-Hant", "en"}
+        Traditional Chinese, the default, or English.
+
+    Raises
+    ------
+    ValueError
+        If there are no words in that language.
+    """
+    global _language
+    if language not in LANGUAGES:
+        raise ValueError(f'language must be "zh-Hant" or "en"; got {language!r}.')
+    _language = language
+
+
+def get_language() -> str:
+    """Return the language in force, ``"zh-Hant"`` or ``"en"``."""
+    return _language
+
+
+@contextmanager
+def language(name: str) -> Iterator[None]:
+    """Use another language for a while, as figures do where no Chinese font is found."""
+    before = get_language()
+    set_language(name)
+    try:
+        yield
+    finally:
+        set_language(before)
+
+
+def label(key: str, /, **values: Any) -> str:
+    """The words for a key in the current language.
+
+    Parameters
+    ----------
+    key : str
+        A key of :data:`LABELS`.
+    **values
+        What to put into the places of the words, by name.
+
+    Returns
+    -------
+    str
+
+    Raises
+    ------
+    KeyError
+        If the key has no words.
+    """
+    words = LABELS[key][LANGUAGES.index(_language)]
+    return words.format(**values) if values else words

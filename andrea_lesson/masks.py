@@ -1,0 +1,221 @@
+"""Boolean masks: who may attend to whom.
+
+Every mask has a row for each query and a column for each key, and **True means "may attend"**.
+Where there are more keys than queries, the queries are the last tokens of the sequence, as when
+a model goes on from a cached beginning: query i stands at position i + (T_k - T_q).
+"""
+
+from collections.abc import Sequence
+from operator import index
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+BoolArray = NDArray[np.bool_]
+
+
+def full_mask(T_q: int, T_k: int | None = None) -> BoolArray:
+    """Every query may attend to every key, as in an encoder or in cross-attention.
+
+    Parameters
+    ----------
+    T_q, T_k : int
+        Number of queries and of keys; as many keys as queries if `T_k` is None.
+
+    Returns
+    -------
+    ndarray of bool, shape (T_q, T_k)
+        True = may attend.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If a size is not a whole number, or is negative.
+    """
+    T_q, T_k = _sizes(T_q, T_k)
+    return np.ones((T_q, T_k), dtype=bool)
+
+
+def causal_mask(T_q: int, T_k: int | None = None) -> BoolArray:
+    """Each position may attend to itself and to what came before: key j ≤ query position.
+
+    Parameters
+    ----------
+    T_q, T_k : int
+        Number of queries and of keys; as many keys as queries if `T_k` is None.
+
+    Returns
+    -------
+    ndarray of bool, shape (T_q, T_k)
+        True = may attend.  For T_q = T_k a lower triangle with its diagonal.  Otherwise the
+        triangle ends at the bottom right: query i sees key j when j ≤ i + (T_k - T_q), and with
+        more queries than keys the first T_q - T_k rows see nothing.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If a size is not a whole number, or is negative.
+
+    Notes
+    -----
+    Source: Vaswani et al. 2017, section 3.2.3 (masking in the decoder).
+    """
+    position, key = _positions(T_q, T_k)
+    return key <= position
+
+
+def sliding_window_mask(T_q: int, T_k: int | None = None, *, window: int) -> BoolArray:
+    """Causal, and no further back than a window: itself and the window - 1 positions before.
+
+    Parameters
+    ----------
+    T_q, T_k : int
+        Number of queries and of keys; as many keys as queries if `T_k` is None.
+    window : int
+        How many keys a query sees, itself included; at least 1.
+
+    Returns
+    -------
+    ndarray of bool, shape (T_q, T_k)
+        True = may attend.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If a size is not a whole number, a size is negative, or `window` is less than 1.
+
+    Notes
+    -----
+    Source: Beltagy, Peters, Cohan 2020 (Longformer), section 3.1, here causal.
+    """
+    window = _whole("window", window, at_least=1)
+    position, key = _positions(T_q, T_k)
+    return (key <= position) & (key > position - window)
+
+
+def prefix_mask(T_q: int, T_k: int | None = None, *, prefix: int) -> BoolArray:
+    """The first `prefix` keys are open to all queries, the rest is causal.
+
+    Parameters
+    ----------
+    T_q, T_k : int
+        Number of queries and of keys; as many keys as queries if `T_k` is None.
+    prefix : int
+        How many keys at the beginning everybody sees; 0 gives the causal mask.
+
+    Returns
+    -------
+    ndarray of bool, shape (T_q, T_k)
+        True = may attend.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If a size or `prefix` is not a whole number, or is negative.
+
+    Notes
+    -----
+    Source: Raffel et al. 2020 (T5), section 3.2.1, "causal with prefix".
+    """
+    prefix = _whole("prefix", prefix, at_least=0)
+    position, key = _positions(T_q, T_k)
+    return (key <= position) | (key < prefix)
+
+
+def padding_mask(
+    lengths: Sequence[int] | NDArray[Any], T: int, *, heads: bool = False
+) -> BoolArray:
+    """Hide the filler behind shorter sequences of a batch.
+
+    Parameters
+    ----------
+    lengths : sequence of B int
+        True length of each sequence, 0…T.
+    T : int
+        Length to which all were filled up.
+    heads : bool
+        Whether the scores have a head axis.
+
+    Returns
+    -------
+    ndarray of bool, shape (B, 1, T), or (B, 1, 1, T) with `heads`
+        True = may attend.  The axes of length 1 stretch to the queries (and heads) of the
+        scores.  Combine it with another mask by ``&``.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If `lengths` is not one-dimensional, not whole numbers, or not within 0…T.
+    """
+    T = _whole("T", T, at_least=0)
+    lengths = np.asarray(lengths)
+    if lengths.size == 0:
+        lengths = lengths.astype(int)
+    if lengths.dtype.kind not in "iu":
+        raise TypeError(f"lengths must be whole numbers; got dtype {lengths.dtype}.")
+    if lengths.ndim != 1:
+        raise ValueError(
+            f"lengths must have one axis, a length per sequence; got shape {lengths.shape}."
+        )
+    outside = lengths[(lengths < 0) | (lengths > T)]
+    if outside.size:
+        raise ValueError(f"lengths must lie between 0 and T = {T}; got {outside[0]}.")
+    mask = np.arange(T) < lengths[:, None]  # (B, T)
+    return mask[:, None, None, :] if heads else mask[:, None, :]
+
+
+def document_mask(documents: Sequence[Any] | NDArray[Any]) -> BoolArray:
+    """Several documents packed into one sequence: causal, and only within one's own document.
+
+    Parameters
+    ----------
+    documents : sequence of T int or str
+        The document that each position belongs to.
+
+    Returns
+    -------
+    ndarray of bool, shape (T, T)
+        True = may attend.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If `documents` does not have exactly one axis, or holds neither whole numbers nor text.
+    """
+    documents = np.asarray(documents)
+    if documents.ndim != 1:
+        raise ValueError(
+            f"documents must have one axis, an id per position; got shape {documents.shape}."
+        )
+    if documents.size and documents.dtype.kind not in "iuUS":
+        raise TypeError(
+            f"documents must be whole numbers or text, an id per position; "
+            f"got dtype {documents.dtype}."
+        )
+    same = documents[:, None] == documents[None, :]  # (T, T)
+    return same & causal_mask(documents.size)
+
+
+def _positions(T_q: int, T_k: int | None) -> tuple[NDArray[np.int_], NDArray[np.int_]]:
+    """Position of each query as a column (T_q, 1), of each key as a row (1, T_k)."""
+    T_q, T_k = _sizes(T_q, T_k)
+    return np.arange(T_q)[:, None] + (T_k - T_q), np.arange(T_k)[None, :]
+
+
+def _sizes(T_q: int, T_k: int | None) -> tuple[int, int]:
+    T_q = _whole("T_q", T_q, at_least=0)
+    return T_q, T_q if T_k is None else _whole("T_k", T_k, at_least=0)
+
+
+def _whole(name: str, value: Any, at_least: int) -> int:
+    """Check a size; True and 3.0 are likely slips, so they are refused too."""
+    if isinstance(value, (bool, np.bool_)):
+        raise TypeError(f"{name} must be a whole number; got {value}.")
+    try:
+        number = index(value)
+    except TypeError:
+        raise TypeError(f"{name} must be a whole number; got {value!r}.") from None
+    if number < at_least:
+        raise ValueError(f"{name} must be at least {at_least}; got {number}.")
+    return number
