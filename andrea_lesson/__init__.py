@@ -27,6 +27,7 @@ from .scaled_dot_product import (
     project_qkv,
     softmax,
 )
+from .show import show, table
 
 __version__ = "0.1.0"
 
@@ -54,8 +55,10 @@ __all__ = [
     "project_qkv",
     "running_example",
     "set_language",
+    "show",
     "sliding_window_mask",
     "softmax",
+    "table",
 ]
 
 

@@ -14,6 +14,18 @@ _language = "zh-Hant"
 
 # key: (繁體中文, English)
 LABELS: dict[str, tuple[str, str]] = {
+    # -- lines and tables in the notebooks -----------------------------------------------------
+    "not_answered": ("（還沒寫）", "(not answered yet)"),
+    "yes": ("是", "yes"),
+    "no": ("否", "no"),
+    "guess": ("你的答案", "your answer"),
+    "measured": ("量到的", "measured"),
+    "predicted": ("理論值", "predicted"),
+    "agrees": ("與套件的結果相同", "agrees with the package"),
+    "right": ("答對了", "right"),
+    "model": ("模型", "model"),
+    "remainder": ("餘數", "remainder"),
+    "row_sums": ("每一列的總和", "sum of each row"),
     # -- figures -----------------------------------------------------------------------------
     "scores": ("分數", "scores"),
     "scaled_scores": ("縮放後的分數", "scaled scores"),
@@ -27,6 +39,14 @@ LABELS: dict[str, tuple[str, str]] = {
     # -- the check of the installation, the command line ---------------------------------------
     # -- 00_start_here -----------------------------------------------------------------------
     # -- 01_query_key_value ------------------------------------------------------------------
+    "shared_projection": ("共用一個投影", "one shared projection"),
+    "two_projections": ("兩個投影", "two projections"),
+    "projections": ("投影", "projections"),
+    "symmetric": ("分數對稱", "scores symmetric"),
+    "finds_itself": ("最高分是自己的比例", "share whose best key is itself"),
+    "rank": ("W_Q W_Kᵀ 的秩", "rank of W_Q W_Kᵀ"),
+    "moved_here": ("第 0 個位置動了幾個分量", "components moved at position 0"),
+    "moved_elsewhere": ("其他位置動了幾個分量", "components moved elsewhere"),
     # -- 02_scores_and_scaling ---------------------------------------------------------------
     # -- 03_causal_mask ----------------------------------------------------------------------
     # -- 04_softmax_and_output ---------------------------------------------------------------

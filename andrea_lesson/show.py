@@ -1,0 +1,92 @@
+"""Named numbers for a reader: a few lines, or a table, with the words of `labels.py`.
+
+A notebook's code holds no words, so that it is the same in every language; it names what it
+shows by keys: ``show(guess=guess, measured=3)``.
+"""
+
+import html
+from collections.abc import Iterable
+from typing import Any
+from unicodedata import east_asian_width
+
+import numpy as np
+
+from .labels import LABELS, label
+
+
+def show(**named: Any) -> None:
+    """Print named values, a line each.
+
+    Parameters
+    ----------
+    **named
+        Values by key.  A key of `labels.py` is shown by its words, any other by itself, as a
+        symbol; None is shown as a question still open.
+    """
+    words = {_words(key): _text(value) for key, value in named.items()}
+    width = max(_width(word) for word in words)
+    for word, text in words.items():
+        start = word + " " * (width - _width(word) + 2)
+        print(start + text.replace("\n", "\n" + " " * (width + 2)))
+
+
+class Table:
+    """A table that a notebook shows as HTML and a terminal as text.
+
+    Parameters
+    ----------
+    columns : dict of str to sequence
+        Columns by key, all of one length.
+    """
+
+    def __init__(self, columns: dict[str, Iterable[Any]]) -> None:
+        self.head = [_words(key) for key in columns]
+        self.rows = [[_text(value) for value in row] for row in zip(*columns.values(), strict=True)]
+
+    def __repr__(self) -> str:
+        lines = [self.head, *self.rows]
+        widths = [max(_width(line[i]) for line in lines) for i in range(len(self.head))]
+        return "\n".join(
+            "  ".join(
+                " " * (width - _width(text)) + text
+                for text, width in zip(line, widths, strict=True)
+            )
+            for line in lines
+        )
+
+    def _repr_html_(self) -> str:
+        def line(cells: list[str], tag: str) -> str:
+            return "".join(f"<{tag}>{html.escape(cell)}</{tag}>" for cell in cells)
+
+        head = f"<tr>{line(self.head, 'th')}</tr>"
+        body = "".join(f"<tr>{line(row, 'td')}</tr>" for row in self.rows)
+        return f"<table><thead>{head}</thead><tbody>{body}</tbody></table>"
+
+
+def table(**columns: Iterable[Any]) -> Table:
+    """Make a table of named columns; see :class:`Table`."""
+    return Table(columns)
+
+
+def _words(key: str) -> str:
+    return label(key) if key in LABELS else key
+
+
+def _text(value: Any) -> str:
+    """One value: three significant digits for fractions, whole numbers in full."""
+    if value is None:
+        return label("not_answered")
+    if isinstance(value, (bool, np.bool_)):
+        return label("yes" if value else "no")
+    if isinstance(value, (float, np.floating)):
+        return f"{value:.3g}" if abs(value) < 1000 else f"{value:,.0f}"
+    if isinstance(value, (int, np.integer)):
+        return f"{value:,}"
+    if isinstance(value, (list, np.ndarray)):
+        return np.array2string(np.asarray(value), precision=3, suppress_small=True, separator=" ")
+    return str(value)
+
+
+def _width(text: str) -> int:
+    """Width on screen: a Chinese character takes two places."""
+    return sum(2 if east_asian_width(character) in "WF" else 1 for character in text)
