@@ -37,6 +37,24 @@ LABELS: dict[str, tuple[str, str]] = {
     "columns_keys": ("行＝鍵 j", "column = key j"),
     # -- panels ------------------------------------------------------------------------------
     # -- the check of the installation, the command line ---------------------------------------
+    "cli_working_copy": ("工作副本：{folder}", "Working copy: {folder}"),
+    "cli_newer_lesson": (
+        "課程有新版，已另存為 {new}；你的 {old} 沒有更動。",
+        "A newer lesson was put at {new}; your {old} is unchanged.",
+    ),
+    "cli_folder_fails": (
+        "無法在 {folder} 建立工作副本：{reason}。請用 --dir 指定另一個資料夾。",
+        "The working copy cannot be made in {folder}: {reason}. Choose another folder with --dir.",
+    ),
+    "cli_folder_is_lesson": (
+        "{folder} 是課程本身的筆記本，不能當作工作副本。請用 --dir 指定另一個資料夾。",
+        "{folder} holds the lesson's own notebooks and cannot be the working copy. "
+        "Choose another folder with --dir.",
+    ),
+    "cli_missing": (
+        "缺少 {missing}。請執行：{line}",
+        "{missing} not installed. Run: {line}",
+    ),
     # -- 00_start_here -----------------------------------------------------------------------
     # -- 01_query_key_value ------------------------------------------------------------------
     "shared_projection": ("共用一個投影", "one shared projection"),

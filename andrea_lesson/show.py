@@ -79,7 +79,8 @@ def _text(value: Any) -> str:
     if isinstance(value, (bool, np.bool_)):
         return label("yes" if value else "no")
     if isinstance(value, (float, np.floating)):
-        return f"{value:.3g}" if abs(value) < 1000 else f"{value:,.0f}"
+        number = float(value)
+        return f"{number:.3g}" if abs(number) < 1000 else f"{number:,.0f}"
     if isinstance(value, (int, np.integer)):
         return f"{value:,}"
     if isinstance(value, (list, np.ndarray)):

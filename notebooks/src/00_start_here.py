@@ -1,0 +1,154 @@
+# ---
+# jupyter:
+#   jupytext:
+#     text_representation:
+#       extension: .py
+#       format_name: percent
+#   kernelspec:
+#     display_name: Python 3
+#     language: python
+#     name: python3
+# ---
+
+# %% [markdown] lang="zh-Hant" key="title" tags=["core"]
+# # 0　從這裡開始
+#
+# 很多人學語言模型，到了注意力（attention）就卡住。這門課只做一件事：讓你親手把它算過一遍、量過一遍，從此不再卡住。
+#
+# **學完以後你會**
+#
+# - 用紙筆從三個詞元（token）的向量算到注意力的輸出，再用程式算出 ANDREA-120M 的真實尺寸。
+# - 說清楚查詢、鍵、值（query, key, value）、$\sqrt{d_k}$、因果遮罩（causal mask）和 softmax 各解決什麼問題，並且每一句都拿得出量到的數字。
+# - 看出常見的錯誤說法錯在哪裡。
+#
+# **事先要會的**　會讀一點 Python 和 NumPy，會矩陣乘法。這是「養大一個語言模型」系列的活動 5；活動 4 講嵌入（embedding），這裡直接接著用。
+#
+# **時間**　這一本約 5 分鐘。
+
+# %% [markdown] lang="en" key="title" of="" tags=["core"]
+# # 0　Start here
+#
+# Many people who learn about language models get stuck at attention. This course does one thing: it lets you compute all of it yourself, and measure all of it yourself, until nothing is stuck.
+#
+# **What you will be able to do**
+#
+# - Go from the vectors of three tokens to the output of attention with pencil and paper, then compute it at the true size of ANDREA-120M.
+# - Say what problem query, key and value, $\sqrt{d_k}$, the causal mask and softmax each solve, with a measured number behind every sentence.
+# - See what is wrong with the common mistaken accounts.
+#
+# **What you bring along**　Some Python and NumPy, and how to multiply matrices. This is activity 5 of a series on growing a language model; activity 4 covers the embedding, and we go on from there.
+#
+# **Time**　About 5 minutes for this notebook.
+
+# %% key="setup" tags=["core"]
+LANGUAGE = "zh-Hant"
+
+try:
+    import andrea_lesson as al
+except ModuleNotFoundError:
+    raise ModuleNotFoundError(
+        "找不到 andrea_lesson。請執行 %pip install -e \"<含有 pyproject.toml 的資料夾>[lab]\"，再重新啟動核心。\n"
+        "andrea_lesson is not installed. Run %pip install -e \"<the folder with pyproject.toml>[lab]\", "
+        "then restart the kernel."
+    ) from None
+
+import numpy as np
+
+from andrea_lesson import installation, panels, plotting
+
+al.set_language(LANGUAGE)
+np.set_printoptions(precision=2, suppress=True)
+
+# %% [markdown] lang="zh-Hant" key="check" tags=["core"]
+# ## 0.1　先檢查你的環境
+#
+# 執行下一格（按 Shift + Enter）。一樣東西一列：有什麼、缺什麼、怎麼補。少了 GPU 沒有關係，所有內容都能用 CPU 跑。
+
+# %% [markdown] lang="en" key="check" of="" tags=["core"]
+# ## 0.1　Check your installation
+#
+# Run the next cell (press Shift + Enter). One line for each thing: what is there, what is missing, how to get it. No GPU is no problem; everything runs on the CPU.
+
+# %% key="check-run" tags=["core", "volatile"]
+installation.report()
+
+# %% [markdown] lang="zh-Hant" key="path" tags=["core"]
+# ## 0.2　兩條路線
+#
+# | 筆記本 | 內容 | 主線 | 全部 |
+# |---|---|---|---|
+# | 0　從這裡開始 | 檢查環境、認識面板 | 5 分 | 5 分 |
+# | [1　查詢、鍵、值](01_query_key_value.ipynb) | 三個詞元的紙上遊戲、投影、圖書館的目錄櫃、ANDREA 的尺寸 | 10 分 | 25 分 |
+# | [2　分數與縮放](02_scores_and_scaling.ipynb) | 分數矩陣、softmax、為什麼除以 $\sqrt{d_k}$ | 12 分 | 40 分 |
+# | [3　因果遮罩](03_causal_mask.ipynb) | 逐步生成、因果探測、遮罩的種類 | 10 分 | 35 分 |
+# | [4　softmax 與輸出](04_softmax_and_output.ipynb) | 一列算到底、加權總和、十二個頭 | 8 分 | 30 分 |
+#
+# **45 分鐘的主線**　只走帶有 `core` 標籤的小節，課堂上剛好一節課。按 JupyterLab 右側的齒輪（屬性檢查器），就看得到儲存格的標籤；沒有這個標籤的小節和附錄，留給想走得更深的人。
+#
+# 每一節的走法都一樣：先問一個問題，請你**先寫下答案**，再動手量，最後才下結論。猜錯不要緊，猜過才記得住。
+
+# %% [markdown] lang="en" key="path" of="" tags=["core"]
+# ## 0.2　Two paths
+#
+# | notebook | contents | main path | everything |
+# |---|---|---|---|
+# | 0　Start here | checking the installation, the panels | 5 min | 5 min |
+# | [1　Query, key, value](01_query_key_value.ipynb) | three tokens on paper, projections, the card catalogue, the sizes of ANDREA | 10 min | 25 min |
+# | [2　Scores and scaling](02_scores_and_scaling.ipynb) | the score matrix, softmax, why $\sqrt{d_k}$ | 12 min | 40 min |
+# | [3　The causal mask](03_causal_mask.ipynb) | generation step by step, the causality probe, kinds of masks | 10 min | 35 min |
+# | [4　Softmax and output](04_softmax_and_output.ipynb) | one row to the end, the weighted sum, twelve heads | 8 min | 30 min |
+#
+# **The 45-minute path**　Only the sections tagged `core`, which fit one lesson in class. The gear at the right of JupyterLab (the property inspector) shows the tags of a cell; sections without the tag, and the appendices, are for those who want to go deeper.
+#
+# Every section goes the same way: a question first, then **you write down your answer**, then it is measured, and only then is anything claimed. A wrong guess does no harm; what was guessed is remembered.
+
+# %% [markdown] lang="zh-Hant" key="panel" tags=["core"]
+# ## 0.3　認識面板
+#
+# 面板是一組滑桿和會跟著動的圖。下面這個面板把注意力的五個步驟並排，向量是亂數。現在看不懂圖沒關係，先熟悉操作。
+#
+# - **滑鼠**　拖曳滑桿，或直接按滑桿右邊的數字輸入。
+# - **鍵盤**　按 Tab 移到滑桿上，用方向鍵一格一格移，Page Up 和 Page Down 移得快一點，Home 和 End 到兩端。再按 Tab 就到下一個控制項，Shift + Tab 退回去；一路 Tab 下去就會離開面板，回到筆記本。
+# - **圖下面的一句話**用文字說出這張圖，螢幕報讀軟體讀的就是它。設定不合理的時候，這裡會告訴你哪裡不對。
+#
+# 面板不動了？從上方選單執行「Run → Run All Cells」。圖裡寫著要你執行儲存格，就是核心還沒開始跑。
+
+# %% [markdown] lang="en" key="panel" of="" tags=["core"]
+# ## 0.3　Meet a panel
+#
+# A panel is a set of sliders and pictures that follow them. The one below shows the five steps of attention side by side, on random vectors. Never mind what they mean yet; get used to the controls.
+#
+# - **Mouse**　Drag a slider, or click the number to its right and type.
+# - **Keyboard**　Tab to a slider; the arrow keys move it step by step, Page Up and Page Down faster, Home and End to its ends. Tab again reaches the next control, Shift + Tab goes back; keep pressing Tab and you leave the panel for the notebook.
+# - **The sentence below the picture** says the picture in words, and is what a screen reader reads. When a setting makes no sense, it says what is wrong.
+#
+# A panel does not move? Choose "Run → Run All Cells" from the menu. A picture that asks you to run its cell means that the kernel has not run it yet.
+
+# %% key="panel-steps" tags=["core"]
+example = al.running_example()
+Q, K, V = al.project_qkv(example.X, example.W_Q, example.W_K, example.W_V)
+steps = al.attention_steps(Q, K, V, mask="causal")
+plotting.plot_attention_steps(steps, tokens=example.tokens);
+
+# %% key="panel-live" tags=["core"]
+panels.attention_panel()
+
+# %% [markdown] lang="zh-Hant" key="words" tags=["core"]
+# ## 0.4　這門課的約定
+#
+# - **列（row）是查詢，行（column）是鍵**，程式和每一張圖都一樣。台灣的列是橫的，行是直的。
+# - softmax 之前叫**分數**，softmax 之後叫**權重**。
+# - 遮罩裡的 **True 是「可以看」**。
+# - 看得到的數字都是程式當場算的；用了亂數的地方都會說是亂數，用了人手設定的數字也會說。
+#
+# 準備好了，就打開[下一本](01_query_key_value.ipynb)。
+
+# %% [markdown] lang="en" key="words" of="" tags=["core"]
+# ## 0.4　What this course agrees on
+#
+# - **A row is a query, a column is a key**, in the code and in every picture.
+# - Before softmax we say **scores**, after softmax **weights**.
+# - In a mask, **True means "may attend"**.
+# - Every number you see is computed on the spot; where numbers are random, or set by hand, it says so.
+#
+# Ready? Open [the next notebook](01_query_key_value.ipynb).
