@@ -18,7 +18,7 @@ from .masks import (
     prefix_mask,
     sliding_window_mask,
 )
-from .running_example import RunningExample, running_example
+from .readout import show, table
 from .scaled_dot_product import (
     AttentionSteps,
     attention,
@@ -27,7 +27,7 @@ from .scaled_dot_product import (
     project_qkv,
     softmax,
 )
-from .show import show, table
+from .six_tokens import RunningExample, running_example
 
 __version__ = "0.1.0"
 

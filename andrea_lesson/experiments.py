@@ -114,15 +114,20 @@ def score_spreads(
 
 
 @lru_cache(maxsize=2)
-def _running_scores(seed: int) -> FloatArray:
+def _running_scores(seed: int, components: str) -> FloatArray:
     """Dot products of one query with 1024 keys after 1…4096 components: any d_k is a look-up."""
     rng = np.random.default_rng([seed, 7])
     q = rng.standard_normal(WIDEST, dtype=np.float32)
     K = rng.standard_normal((LONGEST, WIDEST), dtype=np.float32)
-    return np.cumsum(q * K, axis=-1)  # (1024, 4096)
+    scores = np.cumsum(q * K, axis=-1)  # (1024, 4096)
+    if components == "unit-vectors":
+        scores /= np.sqrt(np.cumsum(q * q, axis=-1) * np.cumsum(K * K, axis=-1))  # |q| |k|
+    return scores
 
 
-def random_row(d_k: int, T: int, *, seed: int = 0) -> FloatArray:
+def random_row(
+    d_k: int, T: int, *, components: str = "unit-variance", seed: int = 0
+) -> FloatArray:
     """One row of raw scores: a random query against T random keys of width d_k.
 
     Parameters
@@ -131,6 +136,8 @@ def random_row(d_k: int, T: int, *, seed: int = 0) -> FloatArray:
         1…4096.
     T : int
         1…1024.
+    components : {"unit-variance", "unit-vectors"}
+        As in :func:`score_spreads`.
     seed : int
 
     Returns
@@ -141,7 +148,9 @@ def random_row(d_k: int, T: int, *, seed: int = 0) -> FloatArray:
         raise ValueError(f"d_k must lie between 1 and {WIDEST}; got {d_k}.")
     if not 1 <= T <= LONGEST:
         raise ValueError(f"T must lie between 1 and {LONGEST}; got {T}.")
-    return _running_scores(seed)[:T, d_k - 1].astype(np.float64)
+    if components not in COMPONENTS:
+        raise ValueError(f"components must be one of {COMPONENTS}; got {components!r}.")
+    return _running_scores(seed, components)[:T, d_k - 1].astype(np.float64)
 
 
 def divisor_value(divisor: str, d_k: int) -> float:

@@ -5,7 +5,7 @@ what is wanted.  Nothing that comes in is ever changed.
 """
 
 import math
-from numbers import Real
+from numbers import Integral, Real
 from typing import Any
 
 import array_api_compat as compat
@@ -41,7 +41,7 @@ def float_arrays(**named: Any) -> tuple[Any, list[Array]]:
     ValueError
         If nested lists are ragged, or the arguments live on different devices.
     """
-    arrays = [_as_array(name, value) for name, value in named.items()]
+    arrays = [_as_array(name, value, of="real numbers") for name, value in named.items()]
     names = list(named)
     first = arrays[0]
     for name, array in zip(names, arrays, strict=True):
@@ -124,9 +124,35 @@ def check_scale(scale: Any, d_k: int) -> float:
         raise TypeError(
             f"scale must be a real number, or None for 1/√d_k; got {type(scale).__name__}."
         )
-    if not math.isfinite(scale):
-        raise ValueError(f"scale must be finite; got {scale}.")
-    return float(scale)
+    try:
+        factor = float(scale)
+    except OverflowError:  # a whole number too large for a float
+        factor = math.inf
+    if not math.isfinite(factor):
+        raise ValueError(f"scale must be finite; got {factor}.")
+    return factor
+
+
+def check_axis(axis: Any, ndim: int) -> int:
+    """The axis of softmax as a Python int.
+
+    Parameters
+    ----------
+    axis : int
+    ndim : int
+        Number of axes of the scores.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If `axis` is not a whole number, or there is no such axis.
+    """
+    if isinstance(axis, (bool, np.bool_)) or not isinstance(axis, Integral):
+        raise TypeError(f"axis must be a whole number; got {type(axis).__name__}.")
+    number = int(axis)
+    if not -ndim <= number < ndim:
+        raise ValueError(f"axis must be one of the {ndim} axes of scores; got {number}.")
+    return number
 
 
 def check_mask(xp: Any, mask: Any, scores: Array) -> Array | None:
@@ -156,11 +182,7 @@ def check_mask(xp: Any, mask: Any, scores: Array) -> Array | None:
                 f'mask must be None, "causal" or a boolean array (True = may attend); got "{mask}".'
             )
         mask = causal_mask(T_q, T_k)
-    elif not compat.is_array_api_obj(mask):
-        try:
-            mask = np.asarray(mask)
-        except ValueError:
-            raise ValueError("mask must be a rectangular array; got ragged lists.") from None
+    mask = _as_array("mask", mask, of="booleans")
     if _type_name(mask.dtype) != "bool":
         raise TypeError(
             f"mask must hold booleans, True = may attend; got dtype {_type_name(mask.dtype)} "
@@ -180,17 +202,17 @@ def check_mask(xp: Any, mask: Any, scores: Array) -> Array | None:
         return xp.asarray(mask, device=device)
     if _library(mask) != _library(scores):
         raise TypeError(
-            f"mask must be a NumPy array or one of {_library(scores)}, like Q; "
+            f"mask must be an array of the library of Q, {_library(scores)}, or of NumPy; "
             f"got one of {_library(mask)}."
         )
     return compat.to_device(mask, device)
 
 
-def _as_array(name: str, value: Any) -> Array:
+def _as_array(name: str, value: Any, *, of: str) -> Array:
     if isinstance(value, np.ma.MaskedArray):
         raise TypeError(
             f"{name} must be a plain array; got a masked array, whose mask would be lost "
-            f"(pass it as mask=, True = may attend)."
+            f"(hide keys by mask=, True = may attend)."
         )
     if compat.is_array_api_obj(value) and not isinstance(value, (np.matrix, np.generic)):
         return value
@@ -198,11 +220,14 @@ def _as_array(name: str, value: Any) -> Array:
         array = np.asarray(value)
     except ValueError:
         raise ValueError(
-            f"{name} must be a rectangular array of numbers; got rows of unequal length."
+            f"{name} must be a rectangular array of {of}; got rows of unequal length."
         ) from None
+    except Exception:  # such as a list of CuPy arrays: the sentence below says it better
+        array = np.asarray(None)
     if array.dtype.kind == "O" and not isinstance(value, np.ndarray):
+        other = " with something else in it" if isinstance(value, (list, tuple)) else ""
         raise TypeError(
-            f"{name} must be an array or nested lists of real numbers; got {type(value).__name__}."
+            f"{name} must be an array or nested lists of {of}; got {type(value).__name__}{other}."
         )
     return array
 

@@ -149,7 +149,7 @@ def padding_mask(
         If `lengths` is not one-dimensional, not whole numbers, or not within 0…T.
     """
     T = _whole("T", T, at_least=0)
-    lengths = np.asarray(lengths)
+    lengths = _plain("lengths", lengths)
     if lengths.size == 0:
         lengths = lengths.astype(int)
     if lengths.dtype.kind not in "iu":
@@ -183,7 +183,7 @@ def document_mask(documents: Sequence[Any] | NDArray[Any]) -> BoolArray:
     TypeError, ValueError
         If `documents` does not have exactly one axis, or holds neither whole numbers nor text.
     """
-    documents = np.asarray(documents)
+    documents = _plain("documents", documents)
     if documents.ndim != 1:
         raise ValueError(
             f"documents must have one axis, an id per position; got shape {documents.shape}."
@@ -193,7 +193,7 @@ def document_mask(documents: Sequence[Any] | NDArray[Any]) -> BoolArray:
             f"documents must be whole numbers or text, an id per position; "
             f"got dtype {documents.dtype}."
         )
-    same = documents[:, None] == documents[None, :]  # (T, T)
+    same: BoolArray = documents[:, None] == documents[None, :]  # (T, T)
     return same & causal_mask(documents.size)
 
 
@@ -208,6 +208,19 @@ def _sizes(T_q: int, T_k: int | None) -> tuple[int, int]:
     return T_q, T_q if T_k is None else _whole("T_k", T_k, at_least=0)
 
 
+def _plain(name: str, value: Any) -> NDArray[Any]:
+    """Turn a sequence into a NumPy array, or say in one sentence why not."""
+    if isinstance(value, np.ma.MaskedArray):
+        raise TypeError(f"{name} must be a plain sequence; got a masked array.")
+    try:
+        return np.asarray(value)
+    except Exception:  # ragged lists, or an array that lives on a GPU
+        raise ValueError(
+            f"{name} must be a plain sequence or NumPy array; "
+            f"got {type(value).__name__}, which NumPy cannot read."
+        ) from None
+
+
 def _whole(name: str, value: Any, at_least: int) -> int:
     """Check a size; True and 3.0 are likely slips, so they are refused too."""
     if isinstance(value, (bool, np.bool_)):
@@ -215,7 +228,8 @@ def _whole(name: str, value: Any, at_least: int) -> int:
     try:
         number = index(value)
     except TypeError:
-        raise TypeError(f"{name} must be a whole number; got {value!r}.") from None
+        came = repr(value) if np.isscalar(value) else type(value).__name__
+        raise TypeError(f"{name} must be a whole number; got {came}.") from None
     if number < at_least:
         raise ValueError(f"{name} must be at least {at_least}; got {number}.")
     return number

@@ -19,6 +19,7 @@ from array_api_compat import device
 from .inputs import (
     Array,
     check_attention_shapes,
+    check_axis,
     check_mask,
     check_scale,
     float_arrays,
@@ -118,10 +119,7 @@ def softmax(scores: Array, axis: int = -1) -> Array:
     denominator shrink by the same factor, and keeps exp from overflowing.
     """
     xp, (scores,) = float_arrays(scores=scores)
-    if isinstance(axis, bool) or not isinstance(axis, int):
-        raise TypeError(f"axis must be a whole number; got {axis!r}.")
-    if not -scores.ndim <= axis < scores.ndim:
-        raise ValueError(f"axis must be one of the {scores.ndim} axes of scores; got {axis}.")
+    axis = check_axis(axis, scores.ndim)
     wide = xp.astype(scores, working_type(xp, scores.dtype))
     empty = xp.all(wide == -xp.inf, axis=axis, keepdims=True)
     return xp.astype(_softmax(xp, wide, empty, axis), scores.dtype)

@@ -4,14 +4,12 @@ The axes of every vector have names and the matrices are set by hand, so that wh
 asks for, offers and gets can be said in words.  A trained model has neither names nor hands.
 """
 
-import json
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .labels import get_language
-from .resources import resource_path
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,6 +53,10 @@ def running_example() -> RunningExample:
     FileNotFoundError
         If the data does not come with this installation.
     """
+    import json  # here, and resources with its pathlib, since `import andrea_lesson` must be quick
+
+    from .resources import resource_path
+
     path = resource_path("data", "running_example.json")
     data = json.loads(path.read_text(encoding="utf-8"))
     language = get_language()
