@@ -94,6 +94,51 @@ LABELS: dict[str, tuple[str, str]] = {
         "公式：$1/(1+(T-1)\\,e^{1/2-\\sqrt{d_k}})$",
         "formula: $1/(1+(T-1)\\,e^{1/2-\\sqrt{d_k}})$",
     ),
+    "plot_full": ("全可見遮罩", "full mask"),
+    "plot_causal": ("因果遮罩", "causal mask"),
+    "plot_sliding-window": (
+        "滑動視窗遮罩（window＝{window}）",
+        "sliding-window mask, window {window}",
+    ),
+    "plot_prefix": ("前綴遮罩（prefix＝{prefix}）", "prefix mask, prefix {prefix}"),
+    "plot_padding": ("填補遮罩（長度 {lengths}）", "padding mask, length {lengths}"),
+    "plot_documents": ("文件遮罩（長度 {lengths}）", "document mask, lengths {lengths}"),
+    "plot_random": (
+        "隨機的 Q、K、V：$T$＝{T}，$d_k$＝{d_k}，亂數種子 {seed}",
+        "random Q, K, V: $T$ = {T}, $d_k$ = {d_k}, seed {seed}",
+    ),
+    "plot_random_unscaled": (
+        "隨機的 Q、K、V：$T$＝{T}，$d_k$＝{d_k}，亂數種子 {seed}，未縮放",
+        "random Q, K, V: $T$ = {T}, $d_k$ = {d_k}, seed {seed}, not scaled",
+    ),
+    "plot_written": ("已寫入 {path}", "Written: {path}"),
+    "plot_no_output": (
+        "請用 -o 指定要寫入的檔案，例如 -o mask.svg。",
+        "Say with -o which file to write, such as -o mask.svg.",
+    ),
+    "plot_one_of": (
+        "{option} 必須是 {choices} 其中之一；收到的是「{value}」。",
+        "{option} must be one of {choices}; got {value!r}.",
+    ),
+    "plot_whole": (
+        "{option} 必須是 {low} 到 {high} 的整數；收到的是「{value}」。",
+        "{option} must be a whole number from {low} to {high}; got {value!r}.",
+    ),
+    "plot_needs": ("遮罩 {kind} 需要 {option}。", "The mask {kind} needs {option}."),
+    "plot_not_used": (
+        "{option} 只用於 {wanted}；收到的是 {kind}。",
+        "{option} belongs to {wanted}; got {kind}.",
+    ),
+    "plot_sum": (
+        "--lengths 的總和必須是 T＝{T}；收到的總和是 {total}。",
+        "--lengths must add up to T = {T}; got {total}.",
+    ),
+    "plot_suffix": (
+        "檔名必須以 {formats} 結尾；收到的是「{name}」。",
+        "The file must end in {formats}; got {name!r}.",
+    ),
+    "plot_no_folder": ("沒有「{folder}」這個資料夾。", "There is no folder {folder}."),
+    "plot_cannot_write": ("無法寫入 {path}：{reason}。", "Cannot write {path}: {reason}."),
     "no_chinese_face": (
         "找不到繁體中文字型，圖中文字改用英文；安裝 noto-cjk-sans-otc 套件即可顯示中文。",
         "No Traditional Chinese font was found, so figures speak English; "
@@ -158,9 +203,12 @@ LABELS: dict[str, tuple[str, str]] = {
     "panel_predicted": ("理論", "theory"),
     "panel_normal": ("常態分布（理論）", "normal curve (theory)"),
     "panel_std_title": ("分數的標準差\n此處 {std}", "std of scores\nhere {std}"),
-    "panel_scores_title": ("{count} 個分數\nd_k = {d_k}", "{count} scores\nat d_k = {d_k}"),
+    "panel_scores_title": ("{count} 個隨機分數\nd_k = {d_k}", "{count} random scores\nd_k = {d_k}"),
     "panel_scores_after": ("分數（除過之後）", "score after the division"),
-    "panel_row_title": ("一列 softmax 權重\n最大 {largest}", "one row of weights\nlargest {largest}"),
+    "panel_row_title": (
+        "一列 softmax 權重\n最大 {largest}",
+        "one row of weights\nlargest {largest}",
+    ),
     "panel_sorted_keys": ("{T} 個鍵，權重由大到小", "{T} keys, largest weight first"),
     "panel_row_weights": ("softmax 權重", "softmax weights"),
     "panel_uniform": ("平均分：1/T", "uniform: 1/T"),
@@ -173,6 +221,67 @@ LABELS: dict[str, tuple[str, str]] = {
         "Random vectors ({components}), d_k = {d_k}, scores divided by {divisor}: their standard "
         "deviation is {std} (theory {predicted}); a row over {T} keys spreads over {keys} "
         "effective keys, and its largest weight is {largest}.",
+    ),
+    "panel_scores_step": (
+        "1. 分數除以溫度\n（τ = {temperature}）",
+        "1. score ÷ temperature\nτ = {temperature}",
+    ),
+    "panel_shifted_step": ("2. 減去最大值\n不影響權重", "2. minus the largest\nchanges no weight"),
+    "panel_exponentials_step": ("3. 取指數\n全部變成正數", "3. exponential\nall positive"),
+    "panel_weights_step": ("4. 除以總和\n得到權重", "4. over their sum\nthe weights"),
+    "panel_values_step": ("5. 權重 × 值\n各列相加＝輸出", "5. weight × value\nsum of rows = output"),
+    "panel_output": ("輸出", "output"),
+    "panel_highest": ("最大 {value}", "largest {value}"),
+    "panel_sum": ("總和 {value}", "sum {value}"),
+    "rows_keys": ("鍵 j", "key j"),
+    "panel_mask_title": ("遮罩\n塗滿＝可以看（True）", "mask\nfilled = may attend"),
+    "panel_before_title": ("縮放後的分數\n遮罩之前", "scaled scores\nbefore the mask"),
+    "panel_after_title": ("遮罩後的分數\n看不到的格＝{value}", "masked scores\nhidden = {value}"),
+    "panel_weights_title": ("注意力權重\n{precision}", "attention weights\n{precision}"),
+    "panel_sums_title": ("列總和", "row sum"),
+    "warn_joint": ("", " "),
+    "warn_nan_empty": (
+        "查詢 {rows} 沒有可以看的鍵，0 ÷ 0 得到 NaN（本課的函式在這裡給 0）。",
+        "Query {rows} has no key to see, and 0 ÷ 0 is NaN (the lesson's own function gives 0).",
+    ),
+    "warn_nan_overflow": (
+        "查詢 {rows} 的分數在 {precision} 溢位，權重變成 NaN。",
+        "Scores of query {rows} overflow in {precision}, and its weights are NaN.",
+    ),
+    "warn_uniform": (
+        "查詢 {rows} 沒有可以看的鍵，遮罩值 {value} 卻讓看不到的鍵各得到 {weight} 的權重，"
+        "看起來像真的注意力。",
+        "Query {rows} has no key to see, yet with the mask value {value} hidden keys get a weight "
+        "of {weight} each, which looks like real attention.",
+    ),
+    "warn_leak": (
+        "資訊洩漏：遮罩值 {value} 不夠低，查詢 {row} 把 {leak} 的權重給了看不到的鍵 {column}。",
+        "Leak: the mask value {value} is not low enough, and query {row} gives a weight of {leak} "
+        "to the hidden key {column}.",
+    ),
+    "mask_summary": (
+        "{mask}遮罩，T = {T}，每個查詢看得到 {fewest} 到 {most} 個鍵；隨機分數的標準差是 {spread}，"
+        "看不到的換成 {value}，以 {precision} 計算：{results}。",
+        "{mask} mask, T = {T}, each query sees {fewest} to {most} keys; random scores with a "
+        "standard deviation of {spread}, hidden ones replaced by {value}, in {precision}: "
+        "{results}.",
+    ),
+    "mask_broken": ("{rows} 列變成 NaN", "{rows} rows are NaN"),
+    "mask_leak": ("看不到的鍵得到最大 {leak} 的權重", "hidden keys get weights of up to {leak}"),
+    "mask_no_leak": ("看不到的鍵權重都是 0", "all hidden keys get weight 0"),
+    "mask_sums": ("列總和從 {low} 到 {high}", "row sums run from {low} to {high}"),
+    "mask_and": ("，", ", "),
+    "caption_random": ("隨機向量，亂數種子 {seed}", "random vectors, seed {seed}"),
+    "caption_random_scores": ("隨機分數，亂數種子 {seed}", "random scores, seed {seed}"),
+    "caption_example": ("例句的六個詞元，矩陣由人設定", "running example, matrices set by hand"),
+    "caption_leaks": ("；紅框：看不到卻有權重的鍵", "; red frame: hidden keys with a weight"),
+    "softmax_summary": (
+        "{source}，T = {T}，查詢 {row} 看得到 {visible} 個鍵，溫度 {temperature}：最高分 {highest} "
+        "在鍵 {position}，減掉之後取指數，總和是 {total}；最大的權重是 {largest}，有效鍵數是 {keys}。",
+        "{source}, T = {T}, query {row} sees {visible} keys, temperature {temperature}: the "
+        "highest score, {highest}, is that of key {position}; after subtracting it the "
+        "exponentials sum to {total}, the largest weight is {largest}, and the row spreads over "
+        "{keys} effective keys.",
     ),
     "attention_summary": (
         "{source}，{T} 個位置，d_k = {d_k}，{mask}遮罩：分數的標準差是 {scores}，乘以 {scale} "
@@ -348,8 +457,10 @@ LABELS: dict[str, tuple[str, str]] = {
     "training_masked": ("訓練，因果遮罩", "training, causal mask"),
     "share_right": ("答對的比例", "share right"),
     "loops_agree": ("與兩層迴圈相同", "agrees with the double loop"),
-    "before_mask": ("遮罩之前", "before the mask"),
-    "after_mask": ("遮罩之後", "after the mask"),
+    "scores_before_mask": ("分數，遮罩之前", "scores before the mask"),
+    "scores_after_mask": ("分數，遮罩之後", "scores after the mask"),
+    "weights_before_mask": ("權重，遮罩之前", "weights before the mask"),
+    "weights_after_mask": ("權重，遮罩之後", "weights after the mask"),
     "visible_keys": ("看得到的鍵", "visible keys"),
     "visible_sum": ("看得到的權重總和", "sum of visible weights"),
     "hidden_sum": ("看不到的權重總和", "sum of hidden weights"),
@@ -386,7 +497,7 @@ LABELS: dict[str, tuple[str, str]] = {
     "decoder": ("解碼器", "decoder"),
     "cross_attention": ("交叉注意力", "cross-attention"),
     "fitting": ("合用的", "fitting"),
-    "mask_value": ("替代的數", "mask value"),
+    "mask_value": ("遮罩值", "mask value"),
     "precision": ("精度", "precision"),
     "empty_row": ("空列", "empty row"),
     "added_float16": ("半精度相加的數", "added in half precision"),

@@ -77,11 +77,11 @@ installation.report()
 #
 # | 筆記本 | 內容 | 主線 | 全部 |
 # |---|---|---|---|
-# | 0　從這裡開始 | 檢查環境、認識面板 | 5 分 | 5 分 |
-# | [1　查詢、鍵、值](01_query_key_value.ipynb) | 三個詞元的紙上遊戲、投影、圖書館的目錄櫃、ANDREA 的尺寸 | 10 分 | 25 分 |
+# | 0　從這裡開始 | 檢查環境、認識面板 | 3 分 | 5 分 |
+# | [1　查詢、鍵、值](01_query_key_value.ipynb) | 三個詞元的紙上遊戲、投影、圖書館的目錄櫃、ANDREA 的尺寸 | 9 分 | 25 分 |
 # | [2　分數與縮放](02_scores_and_scaling.ipynb) | 分數矩陣、softmax、為什麼除以 $\sqrt{d_k}$ | 12 分 | 40 分 |
-# | [3　因果遮罩](03_causal_mask.ipynb) | 逐步生成、因果探測、遮罩的種類 | 10 分 | 35 分 |
-# | [4　softmax 與輸出](04_softmax_and_output.ipynb) | 一列算到底、加權總和、十二個頭 | 8 分 | 30 分 |
+# | [3　因果遮罩](03_causal_mask.ipynb) | 逐步生成、因果探測、遮罩的種類 | 11 分 | 30 分 |
+# | [4　softmax 與輸出](04_softmax_and_output.ipynb) | 一列算到底、加權總和、十二個頭 | 10 分 | 35 分 |
 #
 # **45 分鐘的主線**　只走帶有 `core` 標籤的小節，課堂上剛好一節課。按 JupyterLab 右側的齒輪（屬性檢查器），就看得到儲存格的標籤；沒有這個標籤的小節和附錄，留給想走得更深的人。
 #
@@ -92,11 +92,11 @@ installation.report()
 #
 # | notebook | contents | main path | everything |
 # |---|---|---|---|
-# | 0　Start here | checking the installation, the panels | 5 min | 5 min |
-# | [1　Query, key, value](01_query_key_value.ipynb) | three tokens on paper, projections, the card catalogue, the sizes of ANDREA | 10 min | 25 min |
+# | 0　Start here | checking the installation, the panels | 3 min | 5 min |
+# | [1　Query, key, value](01_query_key_value.ipynb) | three tokens on paper, projections, the card catalogue, the sizes of ANDREA | 9 min | 25 min |
 # | [2　Scores and scaling](02_scores_and_scaling.ipynb) | the score matrix, softmax, why $\sqrt{d_k}$ | 12 min | 40 min |
-# | [3　The causal mask](03_causal_mask.ipynb) | generation step by step, the causality probe, kinds of masks | 10 min | 35 min |
-# | [4　Softmax and output](04_softmax_and_output.ipynb) | one row to the end, the weighted sum, twelve heads | 8 min | 30 min |
+# | [3　The causal mask](03_causal_mask.ipynb) | generation step by step, the causality probe, kinds of masks | 11 min | 30 min |
+# | [4　Softmax and output](04_softmax_and_output.ipynb) | one row to the end, the weighted sum, twelve heads | 10 min | 35 min |
 #
 # **The 45-minute path**　Only the sections tagged `core`, which fit one lesson in class. The gear at the right of JupyterLab (the property inspector) shows the tags of a cell; sections without the tag, and the appendices, are for those who want to go deeper.
 #

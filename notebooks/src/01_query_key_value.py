@@ -22,7 +22,7 @@
 #
 # **事先要會的**　向量與矩陣的乘法；知道嵌入（embedding）把每個詞元變成一個向量，也就是這個系列的活動 4。
 #
-# **時間**　只走主線約 10 分鐘，全部約 25 分鐘。
+# **時間**　只走主線約 9 分鐘，全部約 25 分鐘。
 
 # %% [markdown] lang="en" key="title" of="" tags=["core"]
 # # 1　Query, key, value
@@ -36,7 +36,7 @@
 #
 # **What you bring along**　Multiplying vectors and matrices; that an embedding turns each token into a vector, which was activity 4 of this series.
 #
-# **Time**　About 10 minutes for the main path, about 25 for everything.
+# **Time**　About 9 minutes for the main path, about 25 for everything.
 
 # %% key="setup" tags=["core"]
 LANGUAGE = "zh-Hant"

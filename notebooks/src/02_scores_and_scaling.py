@@ -1,0 +1,966 @@
+# ---
+# jupyter:
+#   jupytext:
+#     text_representation:
+#       extension: .py
+#       format_name: percent
+#   kernelspec:
+#     display_name: Python 3
+#     language: python
+#     name: python3
+# ---
+
+# %% [markdown] lang="zh-Hant" key="title" tags=["core"]
+# # 2　分數與縮放
+#
+# **這一課要學會的事**
+#
+# - 讀懂分數矩陣：哪一列（row）是誰在問，哪一行（column）是誰在答；算出 ANDREA-120M 一次要算多少個分數。
+# - 寫得出 softmax，說得出它的性質，也知道分數怎麼改會動到權重、怎麼改不會。
+# - 用自己量到的數字，解釋分數為什麼要除以 $\sqrt{d_k}$，而不是除以別的。
+# - 分清楚縮放做到了什麼，又有什麼不是它的功勞。
+#
+# **事先要會的**　第 1 課的查詢、鍵、值；知道平均值、變異數、標準差是什麼。
+#
+# **時間**　只走主線約 15 分鐘，全部約 40 分鐘。
+
+# %% [markdown] lang="en" key="title" of="1ce6add63104" tags=["core"]
+# # 2　Scores and scaling
+#
+# **What you will be able to do**
+#
+# - Read the score matrix: which row is whose question, which column is whose answer; work out how many scores ANDREA-120M computes at a time.
+# - Write softmax down, name its properties, and say which changes to scores alter the weights and which do not.
+# - Explain with numbers you measured why scores are divided by $\sqrt{d_k}$ and by nothing else.
+# - Tell what scaling achieves from what it is wrongly praised for.
+#
+# **What you bring along**　Query, key and value from lesson 1; what a mean, a variance and a standard deviation are.
+#
+# **Time**　About 15 minutes for the main path, about 40 for everything.
+
+# %% key="setup" tags=["core"]
+LANGUAGE = "zh-Hant"
+
+try:
+    import andrea_lesson as al
+except ModuleNotFoundError:
+    raise ModuleNotFoundError(
+        "找不到 andrea_lesson。請執行 %pip install -e \"<含有 pyproject.toml 的資料夾>[lab]\"，再重新啟動核心。\n"
+        "andrea_lesson is not installed. Run %pip install -e \"<the folder with pyproject.toml>[lab]\", "
+        "then restart the kernel."
+    ) from None
+
+import numpy as np
+
+from andrea_lesson import experiments, panels, plotting
+
+al.set_language(LANGUAGE)
+np.set_printoptions(precision=2, suppress=True)
+
+# %% [markdown] lang="zh-Hant" key="matrix" tags=["core"]
+# ## 2.1　分數矩陣
+#
+# 第 1 課從 $X$ 投影出查詢（query）$Q$ 和鍵（key）$K$。現在讓每個查詢和每個鍵都碰一次面。碰面的結果是一個數，也就是兩個向量的點積（dot product），叫作分數（score）。所有的分數排成一張表：
+#
+# $$\text{scores} = Q K^\top \qquad \text{scores}_{ij} = q_i \cdot k_j$$
+#
+# 列（row）是橫的：第 $i$ 列是第 $i$ 個查詢在問。行（column）是直的：第 $j$ 行是第 $j$ 個鍵在答。
+#
+# 還是那六個詞元（token）：「小安 去 圖書館 借 書 看」，矩陣仍然是人手設定的。
+#
+# **先猜猜看**
+#
+# 1. 六個詞元一共有幾個分數？
+# 2. 「看」給「書」的分數，和「書」給「看」的分數一樣嗎？一樣填 `True`，不一樣填 `False`。
+
+# %% [markdown] lang="en" key="matrix" of="9fcda807154e" tags=["core"]
+# ## 2.1　The score matrix
+#
+# Lesson 1 projected queries $Q$ and keys $K$ from $X$. Now let every query meet every key. What comes of a meeting is one number, the dot product of the two vectors, called a score. All scores together make a table:
+#
+# $$\text{scores} = Q K^\top \qquad \text{scores}_{ij} = q_i \cdot k_j$$
+#
+# Rows run across: row $i$ is query $i$ asking. Columns run down: column $j$ is key $j$ answering.
+#
+# The six tokens are the same, "Ann visits library borrows book reads", and the matrices are still set by hand.
+#
+# **Guess first**
+#
+# 1. How many scores do six tokens have?
+# 2. Is the score that "reads" gives to "book" the same as the one "book" gives to "reads"? Write `True` if so, `False` if not.
+
+# %% key="matrix-guess" tags=["core"]
+my_answers = {1: None, 2: None}
+
+# %% key="matrix-code" tags=["core"]
+example = al.running_example()
+Q, K, V = al.project_qkv(example.X, example.W_Q, example.W_K, example.W_V)  # (6, 4), (6, 4), (6, 3)
+T = len(example.tokens)
+
+scores = np.empty((T, T))
+for i in range(T):
+    for j in range(T):
+        scores[i, j] = Q[i] @ K[j]  # (4,) @ (4,) = ()
+
+al.show(one_product=np.array_equal(scores, Q @ K.T))  # (6, 4) @ (4, 6) = (6, 6)
+al.table(
+    question=list(my_answers),
+    guess=list(my_answers.values()),
+    measured=[scores.size, scores[5, 4] == scores[4, 5]],
+)
+
+# %% key="matrix-figure" tags=["core"]
+plotting.plot_scores(scores, tokens=example.tokens);
+
+# %% [markdown] lang="zh-Hant" key="matrix-claim" tags=["core"]
+# 橫著讀一列，是同一個詞元對大家的評分：「看」這一列，最高分給了「書」。直著讀一行，是大家對同一個詞元的評分。「看」找「書」和「書」找「看」是兩個不同的問題，分數也就不同。
+#
+# 兩層迴圈把規則寫得很白，但沒有人這樣算：整張表就是一次矩陣乘法 $QK^\top$。
+#
+# **再猜一次**　ANDREA-120M 的上下文長度是 1024 個詞元。
+#
+# 1. 一層裡的一個頭，一次前向傳播（forward pass）要算多少個分數？
+# 2. 12 層、每層 12 個頭，全部加起來呢？
+# 3. 下一課的因果遮罩（causal mask）只准每個位置看自己和前面。一個頭的分數裡，還剩多少個用得到？
+
+# %% [markdown] lang="en" key="matrix-claim" of="a974b5488813" tags=["core"]
+# Read across a row and you see how one token rates all others: in the row of "reads", "book" scores highest. Read down a column and you see how all of them rate one token. "reads" looking for "book" and "book" looking for "reads" are two different questions, so their scores differ.
+#
+# The double loop spells the rule out, but nobody computes it that way: the whole table is one matrix product, $QK^\top$.
+#
+# **Guess again**　The context of ANDREA-120M is 1024 tokens long.
+#
+# 1. How many scores does one head of one layer compute in a forward pass?
+# 2. And all together, with 12 layers of 12 heads?
+# 3. The causal mask of the next lesson lets each position see itself and what came before. How many scores of one head are still of use?
+
+# %% key="matrix-andrea-guess" tags=["core"]
+my_counts = {1: None, 2: None, 3: None}
+
+# %% key="matrix-andrea" tags=["core"]
+model = al.ANDREA_120M
+heads = model.n_layer * model.n_head
+
+al.show(heads_in_all=heads)
+al.table(
+    question=list(my_counts),
+    guess=list(my_counts.values()),
+    measured=[model.T**2, heads * model.T**2, al.causal_mask(model.T).sum()],
+)
+
+# %% [markdown] lang="zh-Hant" key="matrix-recap" tags=["core"]
+# 一個頭就有一百萬個分數，整個模型一億五千萬個。遮罩留下的比一半多一點，多出來的正好是半條對角線。詞元變成兩倍，分數變成四倍：長文章貴就貴在這張表。
+
+# %% [markdown] lang="en" key="matrix-recap" of="0fd0e3abcfb8" tags=["core"]
+# One head alone has a million scores, the whole model a hundred and fifty million. The mask leaves a little more than half, and what exceeds the half is exactly half the diagonal. Twice the tokens make four times the scores: this table is why long texts are expensive.
+
+# %% [markdown] lang="zh-Hant" key="cell" tags=["core"]
+# ## 2.2　拆開一格
+#
+# 表裡的每一格都是同一套做法。拿「看」找「圖書館」這一格來拆：
+#
+# $$q \cdot k = \sum_{c} q_c\, k_c$$
+#
+# 先讓對應的分量兩兩相乘，記作 $q \odot k$；再全部加起來，就是分數；最後除以 $\sqrt{d_k}$，就是縮放後的分數（scaled score）。這個例子的 $d_k = 4$，四個分量依序叫作「誰」「哪裡」「什麼」「做什麼」。
+#
+# **先猜猜看**　「看」找「圖書館」的時候，哪個分量出的力最多？從 0 數起，填 0 到 3。
+
+# %% [markdown] lang="en" key="cell" of="841e8625545b" tags=["core"]
+# ## 2.2　One cell taken apart
+#
+# Every cell of the table is made the same way. Take the one where "reads" looks for "library":
+#
+# $$q \cdot k = \sum_{c} q_c\, k_c$$
+#
+# First multiply matching components, written $q \odot k$; add them all up, and that is the score; then divide by $\sqrt{d_k}$, and that is the scaled score. In this example $d_k = 4$, and the four components are called "who", "where", "what" and "doing", in this order.
+#
+# **Guess first**　When "reads" looks for "library", which component contributes most? Count from 0 and write 0 to 3.
+
+# %% key="cell-guess" tags=["core"]
+guess = None  # 0, 1, 2, 3
+
+# %% key="cell-code" tags=["core"]
+example = al.running_example()
+Q, K, V = al.project_qkv(example.X, example.W_Q, example.W_K, example.W_V)
+q, k = Q[5], K[2]  # (4,), (4,)
+
+products = q * k  # (4,)
+score = products.sum()  # ()
+scaled_score = score / np.sqrt(len(k))  # ()
+
+steps = al.attention_steps(Q, K, V)
+al.show(
+    guess=guess,
+    measured=products.argmax(),
+    dot_product=score,
+    divided_by_root=scaled_score,
+    agrees=np.allclose([score, scaled_score], [steps.scores[5, 2], steps.scaled_scores[5, 2]]),
+)
+
+# %% key="cell-figure" tags=["core"]
+plotting.plot_matrix(
+    np.stack([q, k, products]), rows=["q", "k", "q ⊙ k"], columns=example.key_axes
+);
+
+# %% [markdown] lang="zh-Hant" key="cell-claim" tags=["core"]
+# 只有「問的人在意、答的人也有」的分量才會出力；任何一邊是 0，乘起來就是 0。「圖書館」有一點「什麼」的成分，而「看」最在意「什麼」，所以這個分量出力最多，雖然「圖書館」主要的招牌其實是「哪裡」。
+#
+# 再留意一件事：把 $q$ 放大成 2 倍，它那一整列的分數都變成 2 倍。分數有多大，不只看兩個向量合不合，**也看它們有多長**。這件事從 2.4 開始會變得很要緊。
+
+# %% [markdown] lang="en" key="cell-claim" of="00d5d0bee9a6" tags=["core"]
+# Only components that the asker cares about *and* the answerer has contribute; where either is 0, the product is 0. "library" has a bit of "what", and "what" is what "reads" cares about most, so this component contributes most, although the main sign of "library" is "where".
+#
+# Notice one more thing: make $q$ twice as long, and its whole row of scores doubles. How large a score is depends not only on how well the two vectors agree **but also on how long they are**. From 2.4 on this will matter a great deal.
+
+# %% [markdown] lang="zh-Hant" key="softmax" tags=["core"]
+# ## 2.3　softmax：分數變成權重
+#
+# 分數可正可負，總和也不固定，不能直接拿來分配注意力（attention）。softmax 把一列分數 $s$ 變成一列注意力權重（attention weight）$w$：每個分數換成 $e^{s_j}$，再除以這一列的總和。
+#
+# $$w_j = \frac{e^{s_j}}{\sum_m e^{s_m}}$$
+#
+# **先猜猜看**　拿「看」那一列縮放後的分數來試。下面哪一種改法會改變權重？會填 `True`，不會填 `False`。
+#
+# 1. 六個分數都加上 100。
+# 2. 六個分數都乘以 4。
+
+# %% [markdown] lang="en" key="softmax" of="cbfd1d206e36" tags=["core"]
+# ## 2.3　Softmax: from scores to weights
+#
+# Scores may be positive or negative and their sum can be anything, so they cannot share out attention as they are. Softmax turns a row of scores $s$ into a row of attention weights $w$: each score becomes $e^{s_j}$ and is divided by the sum over the row.
+#
+# $$w_j = \frac{e^{s_j}}{\sum_m e^{s_m}}$$
+#
+# **Guess first**　Take the scaled scores in the row of "reads". Which of these changes would alter the weights? Write `True` if it would, `False` if not.
+#
+# 1. Add 100 to all six scores.
+# 2. Multiply all six scores by 4.
+
+# %% key="softmax-guess" tags=["core"]
+my_answers = {1: None, 2: None}
+
+# %% key="softmax-code" tags=["core"]
+example = al.running_example()
+Q, K, V = al.project_qkv(example.X, example.W_Q, example.W_K, example.W_V)
+row = Q[5] @ K.T / np.sqrt(4)  # (6,)
+
+exponentials = np.exp(row)  # (6,)
+weights = exponentials / exponentials.sum()  # (6,)
+
+al.show(
+    scaled_scores=row,
+    weights=weights,
+    smallest_weight=weights.min(),
+    row_sum=weights.sum(),
+    order_kept=np.array_equal(np.argsort(row, kind="stable"), np.argsort(weights, kind="stable")),
+    agrees=np.allclose(weights, al.softmax(row)),
+)
+al.table(
+    question=list(my_answers),
+    guess=list(my_answers.values()),
+    measured=[not np.allclose(weights, al.softmax(s)) for s in (row + 100, row * 4)],
+)
+
+# %% [markdown] lang="zh-Hant" key="softmax-claim" tags=["core"]
+# 三個性質一次看到：權重都大於 0，總和是 1，分數的大小順序也保留下來。
+#
+# 加 100 沒有影響，因為分子、分母同時變成 $e^{100}$ 倍，約掉了。softmax 只在意**分數差**：
+#
+# $$\frac{w_a}{w_b} = e^{s_a - s_b}$$
+#
+# 下面量量看，分數差多少，權重就差幾倍。
+
+# %% [markdown] lang="en" key="softmax-claim" of="b0c7563797da" tags=["core"]
+# Three properties at a glance: all weights are greater than 0, they sum to 1, and the order of the scores is kept.
+#
+# Adding 100 does nothing, because numerator and denominator both grow by the factor $e^{100}$, which cancels. Softmax cares only about **gaps between scores**:
+#
+# $$\frac{w_a}{w_b} = e^{s_a - s_b}$$
+#
+# Measure it: how large a gap makes how large a ratio of weights?
+
+# %% key="softmax-gaps" tags=["core"]
+gaps = [0, 1, 2, 4, 8]
+pairs = [al.softmax([gap, 0]) for gap in gaps]  # (2,)
+al.table(score_gap=gaps, weight_ratio=[pair[0] / pair[1] for pair in pairs])
+
+# %% [markdown] lang="zh-Hant" key="softmax-temperature" tags=["core"]
+# 分數相差 1，權重差不到 3 倍；相差 8，權重就差了將近三千倍。所以把分數整個放大，強的更強、弱的更弱。通常寫成除以一個溫度（temperature）$\tau$：$\text{softmax}(s/\tau)$。溫度高，權重平均；溫度低，權重尖銳。
+#
+# 下圖是「看」那一列**還沒縮放**的分數，在五種溫度下的權重。$\tau = 2$ 那一列就是除以 $\sqrt{d_k} = \sqrt{4}$ 的結果：**縮放就是一種溫度**。改改看 `temperatures` 裡的數字，再執行一次。
+
+# %% [markdown] lang="en" key="softmax-temperature" of="8c609541633b" tags=["core"]
+# With a gap of 1 the weights differ by less than a factor of 3; with a gap of 8 by almost three thousand. So stretching all scores makes the strong stronger and the weak weaker. This is usually written as dividing by a temperature $\tau$: $\text{softmax}(s/\tau)$. Hot means even weights, cold means peaked ones.
+#
+# The figure shows the **unscaled** scores in the row of "reads" at five temperatures. The row $\tau = 2$ is what dividing by $\sqrt{d_k} = \sqrt{4}$ gives: **scaling is a temperature**. Change the numbers in `temperatures` and run the cell again.
+
+# %% key="softmax-temperature-figure" tags=["core"]
+temperatures = [8, 4, 2, 1, 0.5]
+weights = np.stack([al.softmax(Q[5] @ K.T / tau) for tau in temperatures])  # (5, 6)
+plotting.plot_matrix(
+    weights,
+    rows=[f"τ = {tau:g}" for tau in temperatures],
+    columns=example.tokens,
+    title="softmax(s / τ)",
+);
+
+# %% [markdown] lang="zh-Hant" key="softmax-recap" tags=["core"]
+# 名字分清楚：**分數**在 softmax 之前，**權重**在 softmax 之後。整張權重表在公式和程式裡常寫成 $A$，其中一格 `A[i][j]` 就是這裡的 `weights[i, j]`。至於分數很大的時候 $e^{s}$ 怎麼不會溢位，第 4 課再仔細看。
+
+# %% [markdown] lang="en" key="softmax-recap" of="6f9c36986a7f" tags=["core"]
+# Keep the names apart: **scores** come before softmax, **weights** after. In formulas and programs the table of weights is often called $A$; its cell `A[i][j]` is `weights[i, j]` here. How $e^{s}$ is kept from overflowing when scores are large is for lesson 4.
+
+# %% [markdown] lang="zh-Hant" key="root" tags=["core"]
+# ## 2.4　$d_k$ 變大，分數會變多大
+#
+# 剛才的向量只有 4 個分量，分數最大也不過 10 左右。ANDREA-120M 的每頭維度是 $d_k = 64$。分量變多，點積會變多大？
+#
+# 拿亂數當尺來量：查詢和鍵的每個分量都獨立，取自平均值 0、變異數 1 的常態分布（normal distribution）。每個 $d_k$ 各抽 1000 對，看這些點積的標準差（standard deviation）。
+#
+# **先猜猜看**　$d_k$ 是 64、256、4096 的時候，分數的標準差大約各是多少？
+
+# %% [markdown] lang="en" key="root" of="fe693210ce15" tags=["core"]
+# ## 2.4　How large scores get as $d_k$ grows
+#
+# The vectors so far had 4 components, and their scores went up to about 10. The heads of ANDREA-120M are $d_k = 64$ wide. With more components, how large does the dot product become?
+#
+# Take random numbers as a ruler: every component of queries and keys is independent, drawn from a normal distribution with mean 0 and variance 1. Draw 1000 pairs for each $d_k$ and look at the standard deviation of their dot products.
+#
+# **Guess first**　For $d_k$ = 64, 256 and 4096, roughly what is the standard deviation of the scores?
+
+# %% key="root-guess" tags=["core"]
+my_std = {64: None, 256: None, 4096: None}
+
+# %% key="root-code" tags=["core"]
+rng = np.random.default_rng(0)
+scores = []
+for d_k in my_std:
+    q, k = rng.standard_normal((2, 1000, d_k))  # (1000, d_k), (1000, d_k)
+    scores.append((q * k).sum(axis=-1))  # (1000,)
+
+al.table(
+    d_k=list(my_std),
+    guess=list(my_std.values()),
+    std=[s.std() for s in scores],
+    predicted=[np.sqrt(d_k) for d_k in my_std],
+    mean_absolute=[np.abs(s).mean() for s in scores],
+)
+
+# %% [markdown] lang="zh-Hant" key="root-claim" tags=["core"]
+# $d_k$ 變成 4 倍，分數只變成 2 倍；它跟著 $\sqrt{d_k}$ 走。理由只有一句：獨立的數相加，**變異數（variance）會相加**。
+#
+# - 每個乘積 $q_c\, k_c$ 的平均值是 0，變異數是 1。
+# - $d_k$ 個乘積加起來，變異數是 $d_k$。
+# - 標準差是變異數開根號，也就是 $\sqrt{d_k}$。
+#
+# 好比走路，每一步隨機往前或往後：走 64 步，離起點大約 8 步，而不是 64 步，因為前後會互相抵消。表裡最右邊那一行是分數絕對值的平均，比標準差再小一點。
+#
+# 既然如此，除以 $\sqrt{d_k}$，標準差就回到 1，不管 $d_k$ 是多少。
+
+# %% [markdown] lang="en" key="root-claim" of="5eb171b9a343" tags=["core"]
+# Four times the $d_k$ makes scores only twice as large; they follow $\sqrt{d_k}$. The reason is one sentence: when independent numbers are added, **their variances add**.
+#
+# - Each product $q_c\, k_c$ has mean 0 and variance 1.
+# - The sum of $d_k$ products has variance $d_k$.
+# - The standard deviation is the square root of the variance, $\sqrt{d_k}$.
+#
+# It is like walking with each step at random forwards or backwards: after 64 steps you are about 8 steps from where you began, not 64, because most of them cancel. The rightmost column of the table is the mean absolute score, a little smaller than the standard deviation.
+#
+# So dividing by $\sqrt{d_k}$ brings the standard deviation back to 1, whatever $d_k$ is.
+
+# %% key="root-figure" tags=["core"]
+widths = (1, 4, 16, 64, 256, 1024, 4096)
+plotting.plot_growth(experiments.score_spreads(widths));
+
+# %% [markdown] lang="zh-Hant" key="root-unit" tags=["core"]
+# **再猜一次**　先把每個亂數向量的長度都縮成 1，變成單位向量（unit vector），再做點積。$d_k$ 變大時，分數的標準差會變大（填 1）、不變（填 0），還是變小（填 -1）？
+
+# %% [markdown] lang="en" key="root-unit" of="2968441dd26e" tags=["core"]
+# **Guess again**　First bring every random vector to length 1, so that it is a unit vector, and then take dot products. As $d_k$ grows, does the standard deviation of the scores grow (write 1), stay (write 0) or shrink (write -1)?
+
+# %% key="root-unit-guess" tags=["core"]
+guess = None  # 1, 0, -1
+
+# %% key="root-unit-code" tags=["core"]
+widths = (64, 256, 4096)
+components = experiments.score_spreads(widths)
+unit = experiments.score_spreads(widths, components="unit-vectors")
+
+al.show(guess=guess, measured=int(np.sign(unit.std[-1] - unit.std[0])))
+al.table(
+    d_k=widths,
+    std_unit_variance=components.std,
+    std_unit_vectors=unit.std,
+    predicted_unit_vectors=unit.predicted_std,
+)
+
+# %% [markdown] lang="zh-Hant" key="root-unit-claim" tags=["core"]
+# 反而變小，跟著 $1/\sqrt{d_k}$ 走：維度越高，兩個隨機的方向越接近垂直。
+#
+# **常見的誤會**　「兩個隨機單位向量的點積，大小約是 $\sqrt{d}$。」這是把兩件事混在一起了。「每個分量的變異數是 1」和「整個向量的長度是 1」不同：前者的長度大約是 $\sqrt{d_k}$，長度各為 $\sqrt{d_k}$ 的兩個向量，點積自然是單位向量的 $d_k$ 倍。
+#
+# **論文怎麼說**　[Attention Is All You Need](https://arxiv.org/abs/1706.03762) 第 3.2.1 節觀察到：$d_k$ 大的時候，不縮放的點積注意力輸給加法注意力（additive attention）。作者**懷疑**是點積變得太大，把 softmax 推到梯度極小的地方，所以除以 $\sqrt{d_k}$；註腳 4 就是上面那段變異數的推導。請注意「懷疑」這兩個字：那是猜想，不是證明。2.5 親手量。
+#
+# **動手玩**　面板一開始不縮放。把 $d_k$ 從 1 拉到 4096：分數的散布和那一列權重怎麼變？再把除數換成 $\sqrt{d_k}$，拉一次；換成 $d_k$，又拉一次。最後把分量換成單位向量看看。
+
+# %% [markdown] lang="en" key="root-unit-claim" of="35b1a7002c00" tags=["core"]
+# It shrinks, following $1/\sqrt{d_k}$: the higher the dimension, the closer two random directions are to a right angle.
+#
+# **A common mistake**　"The dot product of two random unit vectors is about $\sqrt{d}$." This mixes up two things. "Every component has variance 1" is not "the whole vector has length 1": vectors of the first kind are about $\sqrt{d_k}$ long, and two vectors of length $\sqrt{d_k}$ each have a dot product $d_k$ times that of unit vectors.
+#
+# **What the paper says**　Section 3.2.1 of [Attention Is All You Need](https://arxiv.org/abs/1706.03762) observes that for large $d_k$ dot-product attention without scaling loses to additive attention. The authors **suspect** that dot products grow large and push softmax to where its gradients are extremely small, and therefore divide by $\sqrt{d_k}$; footnote 4 is the argument about variances above. Mind the word "suspect": it is a conjecture, not a proof. In 2.5 you measure it yourself.
+#
+# **Play**　The panel starts without scaling. Move $d_k$ from 1 to 4096: what happens to the spread of the scores and to the row of weights? Then choose the divisor $\sqrt{d_k}$ and do it again, and once more with $d_k$. At last, switch the components to unit vectors.
+
+# %% key="root-panel" tags=["core"]
+panels.scaling_panel()
+
+# %% [markdown] lang="zh-Hant" key="root-divisor" tags=[]
+# **要是除錯了呢？**　取 ANDREA-120M 的尺寸：$d_{\text{model}} = 768$，$d_k = 64$，1024 個亂數查詢對 1024 個亂數鍵。除以 $\sqrt{d_k}$，標準差是 1。**先猜猜看**　有人誤除以 $\sqrt{d_{\text{model}}}$，或者忘了開根號，直接除以 $d_k$，標準差各會變成多少？
+
+# %% [markdown] lang="en" key="root-divisor" of="de1e03b7a0da" tags=[]
+# **And if you divide by the wrong number?**　Take the sizes of ANDREA-120M: $d_{\text{model}} = 768$, $d_k = 64$, with 1024 random queries and 1024 random keys. Divided by $\sqrt{d_k}$, the scores have standard deviation 1. **Guess first**　Somebody divides by $\sqrt{d_{\text{model}}}$ by mistake, or forgets the root and divides by $d_k$: what does the standard deviation become?
+
+# %% key="root-divisor-guess" tags=[]
+my_spreads = {"√d_model": None, "d_k": None}
+
+# %% key="root-divisor-code" tags=[]
+model = al.ANDREA_120M
+Q, K, V = experiments.random_qkv(model.T, model.d_k)  # (1024, 64)
+scores = Q @ K.T  # (1024, 1024)
+
+divisors = {
+    "√d_model": np.sqrt(model.d_model),
+    "d_k": model.d_k,
+    "√d_k": np.sqrt(model.d_k),
+}
+al.table(
+    divisor=list(divisors),
+    divisor_value=list(divisors.values()),
+    guess=[my_spreads.get(name, "") for name in divisors],
+    std=[(scores / divisor).std() for divisor in divisors.values()],
+)
+
+# %% [markdown] lang="zh-Hant" key="root-overflow" tags=[]
+# 除錯了也算得出結果，程式不會報錯，只是分數縮得太小，權重幾乎平均，所以常常很久都沒人發現。點積加的是 $d_k$ 個乘積，該除的就是 $\sqrt{d_k}$。
+#
+# **縮放能防溢位嗎？**　常有人說，縮放是為了不讓 $e^{s}$ 溢位（overflow）。拿單精度（float32）的三個分數 800、0、-800，試兩種做法。**先猜猜看**　哪一種會出現 NaN？
+#
+# 1. 除以 8，但不減最大值。
+# 2. 不除，但先減掉最大值。
+
+# %% [markdown] lang="en" key="root-overflow" of="0b26b99da4e4" tags=[]
+# The wrong divisor gives a result too, and no program complains; only the scores become too small and the weights almost even, so it can go unnoticed for long. A dot product adds $d_k$ products, so what belongs there is $\sqrt{d_k}$.
+#
+# **Does scaling prevent overflow?**　It is often said that scaling is there to keep $e^{s}$ from overflowing. Take the three scores 800, 0, -800 in single precision (float32) and try two ways. **Guess first**　Which one gives NaN?
+#
+# 1. Divide by 8, but do not subtract the maximum.
+# 2. Do not divide, but subtract the maximum first.
+
+# %% key="root-overflow-guess" tags=[]
+guess = None  # 1, 2
+
+# %% key="root-overflow-code" tags=[]
+row = np.array([800, 0, -800], dtype="float32")  # (3,)
+divided = experiments.softmax_without_shift(row / 8)
+shifted = al.softmax(row)
+
+al.show(
+    guess=guess,
+    measured=int(np.argmax([np.isnan(divided).any(), np.isnan(shifted).any()])) + 1,
+    divided_not_shifted=divided,
+    shifted_not_divided=shifted,
+)
+
+# %% [markdown] lang="zh-Hant" key="root-recap" tags=[]
+# 所以不是。除了 8 還是溢位；不除、只減最大值，反而平安。防溢位靠的是減最大值（加減常數不影響權重，2.3 量過），縮放管的是分數的**散布**。兩件事各有各的工作。
+
+# %% [markdown] lang="en" key="root-recap" of="0fee53573fa9" tags=[]
+# So it is not. Divided by 8 it still overflows; not divided, with only the maximum subtracted, all is well. What prevents overflow is subtracting the maximum (adding a constant changes no weight, as 2.3 measured); what scaling governs is the **spread** of the scores. Each has its own job.
+
+# %% [markdown] lang="zh-Hant" key="frozen" tags=["core"]
+# ## 2.5　有效鍵數與凍結
+#
+# 分數散得開，有什麼不好？2.3 說過，softmax 看的是分數差。差距一大，權重就擠到少數幾個鍵上。擠得多厲害，要有個數字。
+#
+# 用熵（entropy）來量：$H = -\sum_j w_j \ln w_j$。$e^{H}$ 叫作**有效鍵數**（effective number of keys）：權重平分給 $n$ 個鍵，它就是 $n$；全部給了一個鍵，它就是 1。
+#
+# **先猜猜看**　一個查詢面對 1024 個鍵，$d_k = 64$，都是亂數。
+#
+# 1. 不縮放，有效鍵數大約是多少？
+# 2. 縮放之後呢？
+
+# %% [markdown] lang="en" key="frozen" of="2d38f1019b96" tags=["core"]
+# ## 2.5　Effective keys and freezing
+#
+# What is wrong with widely spread scores? As 2.3 showed, softmax looks at gaps. Large gaps crowd the weights onto a few keys. How badly, that takes a number.
+#
+# Entropy gives one: $H = -\sum_j w_j \ln w_j$. Call $e^{H}$ the **effective number of keys**: if the weights are shared evenly by $n$ keys, it is $n$; if one key has everything, it is 1.
+#
+# **Guess first**　One query faces 1024 keys, $d_k = 64$, everything random.
+#
+# 1. Without scaling, roughly how many effective keys are there?
+# 2. And with scaling?
+
+# %% key="frozen-guess" tags=["core"]
+my_keys = {1: None, 2: None}
+
+# %% key="frozen-code" tags=["core"]
+rng = np.random.default_rng(0)
+Q = rng.standard_normal((64, 64))  # (T_q, d_k)
+K = rng.standard_normal((1024, 64))  # (T_k, d_k)
+
+medians = []
+for divisor in (1, np.sqrt(64)):
+    weights = al.softmax(Q @ K.T / divisor)  # (64, 1024)
+    H = -(weights * np.log(weights)).sum(axis=-1)  # (64,)
+    medians.append(np.median(np.exp(H)))
+    assert np.allclose(np.exp(H), experiments.effective_keys(weights))
+
+al.table(
+    question=list(my_keys),
+    guess=list(my_keys.values()),
+    divisor=["1", "√d_k"],
+    effective_keys=medians,
+)
+
+# %% [markdown] lang="zh-Hant" key="frozen-claim" tags=["core"]
+# 這是 64 個查詢的中位數。不縮放，1024 個鍵裡真正有份的只有兩三個，而且是哪幾個全憑亂數。縮放以後，大約六成的鍵都有份；分數的標準差是 1 時，理論值是 $T/\sqrt{e}$，約 621。
+#
+# 換幾種 $d_k$，把兩條曲線都畫出來。
+
+# %% [markdown] lang="en" key="frozen-claim" of="f5a014c2a584" tags=["core"]
+# These are medians over 64 queries. Without scaling, just two or three of 1024 keys really have a share, and chance alone decides which. With scaling about six keys in ten have one; for scores of standard deviation 1 the theory says $T/\sqrt{e}$, about 621.
+#
+# Vary $d_k$ and draw both curves.
+
+# %% key="frozen-figure" tags=["core"]
+widths = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024)
+curves = experiments.freezing(widths, T=1024)
+al.show(freezing_d_k=curves.freezing_d_k)
+plotting.plot_effective_keys(curves);
+
+# %% [markdown] lang="zh-Hant" key="frozen-saturation" tags=["core"]
+# 縮放的曲線是平的：$d_k$ 不再影響尖銳的程度。不縮放的曲線一路往下掉，大約在 $d_k \approx 2 \ln T$ 的地方「凍結」成少數幾個鍵。那裡是一段過渡，不是懸崖。ANDREA 的 32 和 64 都在凍結的那一側。
+#
+# 一列權重幾乎全部給了一個鍵，叫作飽和（saturation）。這時候還學得動嗎？要看梯度（gradient）：分數動一點，權重跟著動多少。對 softmax 來說：
+#
+# $$\frac{\partial w_j}{\partial s_j} = w_j (1 - w_j) \qquad \frac{\partial w_j}{\partial s_m} = -w_j\, w_m \quad (m \ne j)$$
+#
+# **再猜一次**　飽和的時候，輸家的梯度接近 0。贏家自己呢？覺得梯度還在，填 `True`；覺得也接近 0，填 `False`。
+
+# %% [markdown] lang="en" key="frozen-saturation" of="aa8fe54ccef1" tags=["core"]
+# The scaled curve is flat: $d_k$ no longer decides how peaked the row is. The raw curve falls and, around $d_k \approx 2 \ln T$, "freezes" onto a few keys. That is a crossover, not a cliff. The 32 and 64 of ANDREA are both on the frozen side.
+#
+# A row that gives nearly everything to one key is called saturated. Can it still learn? That depends on the gradient: how far the weights move when a score moves a little. For softmax:
+#
+# $$\frac{\partial w_j}{\partial s_j} = w_j (1 - w_j) \qquad \frac{\partial w_j}{\partial s_m} = -w_j\, w_m \quad (m \ne j)$$
+#
+# **Guess again**　In a saturated row the losers' gradients are close to 0. And the winner's? If you think it is still there, write `True`; if close to 0 as well, `False`.
+
+# %% key="frozen-saturation-guess" tags=["core"]
+guess = None
+
+# %% key="frozen-saturation-code" tags=["core"]
+example = al.running_example()
+Q, K, V = al.project_qkv(example.X, example.W_Q, example.W_K, example.W_V)
+row = Q[5] @ K.T / np.sqrt(4)  # (6,)
+factors = [1, 2, 4, 8, 16, 32]
+nudge = 1e-4
+
+winner_weights, formula, measured = [], [], []
+for factor in factors:
+    scores = row * factor  # (6,)
+    nudged = scores + nudge * (np.arange(6) == scores.argmax())
+    w, w_nudged = al.softmax(scores).max(), al.softmax(nudged).max()
+    winner_weights.append(w)
+    formula.append(w * (1 - w))
+    measured.append((w_nudged - w) / nudge)
+
+al.show(guess=guess, measured=formula[-1] > 0.01)
+al.table(
+    stretched=factors, winner_weight=winner_weights, winner_slope=formula, nudged_slope=measured
+)
+
+# %% [markdown] lang="zh-Hant" key="frozen-saturation-claim" tags=["core"]
+# 「看」那一列的分數放大越多，贏家的權重越接近 1，它的梯度 $w(1-w)$ 也跟著趨近 0。**贏家和輸家的梯度一起消失**：整列權重卡住了，不管哪個分數動一點，權重都不動，學習的訊號也就傳不回 $Q$ 和 $K$。
+#
+# 贏家選對了倒還好。麻煩的是訓練剛開始，贏家是亂數挑的；這時候就凍結，很難再改過來。只要 $q$ 和 $k$ 的分量散布在 1 左右，縮放就能讓每一列在起跑時還是軟的，$d_k$ 多大都一樣。
+
+# %% [markdown] lang="en" key="frozen-saturation-claim" of="743568266053" tags=["core"]
+# The more the scores of "reads" are stretched, the closer the winner's weight comes to 1, and the closer its gradient $w(1-w)$ comes to 0. **Winner and losers lose their gradients together**: the whole row is stuck; nudge any score a little, and no weight moves, so no learning signal gets back to $Q$ and $K$.
+#
+# That is fine if the right key won. The trouble is that at the start of training chance picks the winner, and a row that is frozen by then is hard to change. As long as the components of $q$ and $k$ spread by about 1, scaling sees to it that every row starts out soft, whatever $d_k$ is.
+
+# %% [markdown] lang="zh-Hant" key="frozen-output" tags=[]
+# **那模型最後的 softmax 呢？**　語言模型的輸出也是 softmax，後面接交叉熵（cross-entropy）損失 $L = -\ln w_y$，$y$ 是正確答案。要是它篤定地答錯了，會不會也沒有梯度可學？**先猜猜看**　還有梯度填 `True`，沒有填 `False`。
+#
+# 下面用同一列飽和的分數比較：經過注意力權重傳回來的梯度（$\partial L/\partial w$ 用亂數代替），和接交叉熵的梯度。
+
+# %% [markdown] lang="en" key="frozen-output" of="75c9a6a5c511" tags=[]
+# **What about the softmax at the end of the model?**　A language model's output is a softmax as well, followed by the cross-entropy loss $L = -\ln w_y$, where $y$ is the right answer. If it is firmly wrong, does it have no gradient to learn from either? **Guess first**　Write `True` if there still is a gradient, `False` if not.
+#
+# The cell compares two gradients for the same saturated row of scores: one that comes back through attention weights (with random numbers for $\partial L/\partial w$), and one from cross-entropy.
+
+# %% key="frozen-output-guess" tags=[]
+guess = None
+
+# %% key="frozen-output-code" tags=[]
+example = al.running_example()
+Q, K, V = al.project_qkv(example.X, example.W_Q, example.W_K, example.W_V)
+w = al.softmax(16 * Q[5] @ K.T / np.sqrt(4))  # (6,)
+jacobian = np.diag(w) - np.outer(w, w)  # (6, 6)
+
+dw = np.random.default_rng(0).standard_normal(6)  # (6,)
+y = np.eye(6)[0]  # (6,)
+
+al.show(
+    guess=guess,
+    measured=np.abs(w - y).max() > 0.01,
+    through_weights=np.abs(jacobian @ dw).max(),
+    cross_entropy=np.abs(w - y).max(),
+    by_chain_rule=np.allclose(jacobian @ (-y / w), w - y),
+)
+
+# %% [markdown] lang="zh-Hant" key="frozen-output-claim" tags=[]
+# 交叉熵的梯度是 $w - y$：錯得越離譜，越接近 $\pm 1$，一點也不小。因為損失裡的 $\ln$ 求導後帶來 $1/w_y$，正好抵消 softmax 那個極小的 $w_y$。注意力權重後面沒有這個 $\ln$，所以會餓死的是注意力裡的 softmax，不是輸出的那一個。
+
+# %% [markdown] lang="en" key="frozen-output-claim" of="28a505e47e20" tags=[]
+# The gradient of cross-entropy is $w - y$: the more wrong, the closer to $\pm 1$, and not small at all. The $\ln$ in the loss brings in $1/w_y$, which cancels exactly the tiny $w_y$ of softmax. No such $\ln$ follows the attention weights; so it is the softmax inside attention that can starve, not the one at the output.
+
+# %% [markdown] lang="zh-Hant" key="match" tags=[]
+# ## 2.6　$d_k$ 大有什麼好處
+#
+# 縮放之後，亂數分數的標準差永遠是 1。那 $d_k$ 大一點還有用嗎？換個問法：不看亂數，看一個**完美的鍵**。它和查詢一模一樣，混在另外 1023 個亂數鍵裡。
+#
+# **先猜猜看**　$d_k$ 是 32（ANDREA-12M）、64（ANDREA-120M）、128 的時候，縮放後的 softmax 會給這個完美的鍵多少權重？
+
+# %% [markdown] lang="en" key="match" of="18e9eaa2a7db" tags=[]
+# ## 2.6　What a large $d_k$ buys
+#
+# After scaling, random scores always have standard deviation 1. Is a larger $d_k$ then of any use? Ask differently: look not at random keys but at one **perfect key**, equal to the query, hidden among 1023 random ones.
+#
+# **Guess first**　For $d_k$ = 32 (ANDREA-12M), 64 (ANDREA-120M) and 128, how much weight does the scaled softmax give to this perfect key?
+
+# %% key="match-guess" tags=[]
+my_weight = {32: None, 64: None, 128: None}
+
+# %% key="match-code" tags=[]
+rng = np.random.default_rng(0)
+T, medians = 1024, []
+for d_k in my_weight:
+    found = []
+    for _ in range(100):
+        K = rng.standard_normal((T, d_k))  # (T, d_k)
+        q = K[0]  # (d_k,)
+        found.append(al.softmax(K @ q / np.sqrt(d_k))[0])  # (T,) → ()
+    medians.append(np.median(found))
+
+al.table(
+    d_k=list(my_weight),
+    guess=list(my_weight.values()),
+    measured=medians,
+    predicted=[1 / (1 + (T - 1) * np.exp(0.5 - np.sqrt(d_k))) for d_k in my_weight],
+)
+
+# %% [markdown] lang="zh-Hant" key="match-claim" tags=[]
+# 完美的鍵，分數是 $q \cdot q$，也就是長度的平方，大約是 $d_k$；除以 $\sqrt{d_k}$ 還剩 $\sqrt{d_k}$。亂數鍵的分數標準差則是 1。所以**雜訊不變，訊號卻隨 $\sqrt{d_k}$ 成長**。把兩者放進 softmax，就得到
+#
+# $$w \approx \frac{1}{1 + (T-1)\, e^{1/2 - \sqrt{d_k}}}$$
+#
+# 縮放拿掉的是 $d_k$ 對雜訊的影響，留下了它的好處。
+
+# %% [markdown] lang="en" key="match-claim" of="f7f4783de5bb" tags=[]
+# The perfect key scores $q \cdot q$, its squared length, about $d_k$; divided by $\sqrt{d_k}$, that leaves $\sqrt{d_k}$. Random keys score with standard deviation 1. So **the noise stays and the signal grows like $\sqrt{d_k}$**. Put both into softmax and you get
+#
+# $$w \approx \frac{1}{1 + (T-1)\, e^{1/2 - \sqrt{d_k}}}$$
+#
+# What scaling takes away is the effect of $d_k$ on the noise; the benefit stays.
+
+# %% key="match-figure" tags=[]
+plotting.plot_perfect_match(experiments.perfect_match((8, 16, 32, 64, 128, 256)));
+
+# %% [markdown] lang="zh-Hant" key="match-recap" tags=[]
+# 這是 ANDREA-12M 和 ANDREA-120M 的一個差別：在 1024 個鍵裡找一個完全相符的，32 維的頭會被雜訊淹沒，64 維的頭多半找得到。不過這裡的長度都是亂數的長度；訓練過的模型可以把某些查詢和鍵變長，讓自己聽得更清楚。
+
+# %% [markdown] lang="en" key="match-recap" of="63d9a36104bc" tags=[]
+# This is one difference between ANDREA-12M and ANDREA-120M: when one exact match must be found among 1024 keys, a head 32 wide drowns in noise, and a head 64 wide mostly finds it. The lengths here are those of random vectors, though; a trained model can make some queries and keys longer and so hear itself better.
+
+# %% [markdown] lang="zh-Hant" key="units" tags=[]
+# ## 2.7　縮放是溫度，也是換單位
+#
+# 2.3 說縮放是溫度 $\tau = \sqrt{d_k}$。換個地方除也可以嗎？
+#
+# **先猜猜看**　分數不除，改成把 $Q$ 和 $K$ 各自先除以 $d_k^{1/4}$。分數會和縮放後的分數一樣嗎？一樣填 `True`，不一樣填 `False`。
+
+# %% [markdown] lang="en" key="units" of="23f1b283bf7a" tags=[]
+# ## 2.7　Scaling is a temperature, and a change of units
+#
+# 2.3 called scaling a temperature of $\tau = \sqrt{d_k}$. Could one divide somewhere else instead?
+#
+# **Guess first**　Leave the scores alone and divide $Q$ and $K$ by $d_k^{1/4}$ each beforehand. Are the scores the same as the scaled ones? Write `True` if so, `False` if not.
+
+# %% key="units-guess" tags=[]
+guess = None
+
+# %% key="units-code" tags=[]
+T, d_k = 1024, 64
+Q, K, V = experiments.random_qkv(T, d_k)  # (1024, 64)
+al.show(
+    guess=guess,
+    measured=np.allclose(Q @ K.T / np.sqrt(d_k), (Q / d_k**0.25) @ (K / d_k**0.25).T),
+)
+
+# %% [markdown] lang="zh-Hant" key="units-claim" tags=[]
+# 一樣，因為 $d_k^{1/4} \cdot d_k^{1/4} = \sqrt{d_k}$。所以縮放等於換一種單位來量 $Q$ 和 $K$。這件事連訓練都成立。設 $W_Q$ 和 $W_K$ 的初始標準差是 $\sigma$，學習率是 $\eta$，其他參數照舊，那麼「有縮放」的訓練，**每一步都完全等於**「不縮放」但換了設定的訓練：
+#
+# - 初始標準差改成 $\sigma / d_k^{1/4}$；
+# - 學習率用 SGD 時改成 $\eta / \sqrt{d_k}$，用 Adam 時改成 $\eta / d_k^{1/4}$（Adam 防止除以 0 的那個極小常數不計）。
+#
+# 換句話說，縮放沒有讓模型多會什麼，它讓**同一組設定適用於每一種 $d_k$**。要比「縮放」和「不縮放」誰學得好，手上有四個旋鈕：$d_k$、$\sigma$、$\eta$、最佳化器（optimizer）。只轉一個就下結論，這場比賽不公平。
+#
+# **再猜一次**　GPT-2 的權重矩陣，初始標準差是 0.02。輸入 $X$ 的分量變異數是 1（層正規化之後大致如此），$d_{\text{model}} = 768$，$d_k = 64$。不縮放的分數，標準差會是 8 嗎？寫下你的估計。
+
+# %% [markdown] lang="en" key="units-claim" of="15697e4e0248" tags=[]
+# They are, because $d_k^{1/4} \cdot d_k^{1/4} = \sqrt{d_k}$. Scaling amounts to measuring $Q$ and $K$ in other units. This holds through training too. Let $W_Q$ and $W_K$ start with standard deviation $\sigma$ and learn at the rate $\eta$, all other parameters left as they are; then training with scaling is **exactly the same at every step** as training without it under other settings:
+#
+# - the initial standard deviation becomes $\sigma / d_k^{1/4}$;
+# - the learning rate becomes $\eta / \sqrt{d_k}$ with SGD, or $\eta / d_k^{1/4}$ with Adam (leaving aside the tiny constant by which Adam avoids dividing by 0).
+#
+# In other words, scaling does not teach the model anything new; it lets **one setting serve every $d_k$**. Whoever races "scaled" against "raw" holds four knobs: $d_k$, $\sigma$, $\eta$ and the optimizer. To turn only one of them and draw a conclusion is not a fair race.
+#
+# **Guess again**　The weight matrices of GPT-2 start with standard deviation 0.02. The components of the input $X$ have variance 1 (roughly so after layer normalization), $d_{\text{model}} = 768$, $d_k = 64$. Is the standard deviation of the raw scores 8? Write down your estimate.
+
+# %% key="units-gpt2-guess" tags=[]
+guess = None
+
+# %% key="units-gpt2" tags=[]
+rng = np.random.default_rng(0)
+T, d_model, d_k, sigma = 1024, 768, 64, 0.02
+X = rng.standard_normal((T, d_model))  # (1024, 768)
+W_Q, W_K = sigma * rng.standard_normal((2, d_model, d_k))  # (768, 64), (768, 64)
+scores = (X @ W_Q) @ (X @ W_K).T  # (1024, 1024)
+
+al.show(guess=guess, predicted=d_model * sigma**2 * np.sqrt(d_k), measured=scores.std())
+al.table(
+    divisor=["1", "√d_k"],
+    std=[scores.std(), (scores / np.sqrt(d_k)).std()],
+    effective_keys=[
+        np.median(experiments.effective_keys(al.softmax(scores / divisor)))
+        for divisor in (1, np.sqrt(d_k))
+    ],
+)
+
+# %% [markdown] lang="zh-Hant" key="units-recap" tags=[]
+# 這裡的 $X$、$W_Q$、$W_K$ 都是亂數，只有散布照 GPT-2 的設定。查詢和鍵的分量標準差都小於 1，所以不縮放的分數也只有 $d_{\text{model}}\, \sigma^2 \sqrt{d_k}$，離 8 很遠，每一列還沒有凍結；縮放後的權重則接近平均。
+#
+# 縮放有沒有幫上忙，要看 $q$ 和 $k$ 散得多開。縮放只從分數裡拿掉 $d_k$ 這一個因素；剩下的，是 $q$ 和 $k$ 兩者散布的乘積。
+
+# %% [markdown] lang="en" key="units-recap" of="7b46a5f23f89" tags=[]
+# $X$, $W_Q$ and $W_K$ are random here; only their spread is that of GPT-2. The components of queries and keys have a standard deviation below 1, so even raw scores spread only by $d_{\text{model}}\, \sigma^2 \sqrt{d_k}$, far from 8, and the rows are not frozen yet; scaled, the weights are close to even.
+#
+# Whether scaling helps depends on how widely $q$ and $k$ spread. Scaling takes just one factor out of the scores, $d_k$; what remains is the product of the spreads of $q$ and $k$.
+
+# %% [markdown] lang="zh-Hant" key="cuda" tags=[]
+# ## 2.8　CUDA 裡的那個乘法
+#
+# ANDREA 的訓練程式 `microgpt_cuda.cu` 用單精度（float32）計算。它算出 `Q[i]` 和 `K[j]` 的點積之後，並不是除以 $\sqrt{d_k}$，而是乘以 `1.0f / sqrtf(d_k)`：倒數先算好，每個分數只多一次乘法。乘法比除法便宜，而且 64 次乘加之後才多這一次。
+#
+# **先猜猜看**　在單精度裡，乘以倒數和直接除，每一位數字都相同嗎？都相同填 `True`，有的不同填 `False`。
+#
+# 1. ANDREA-120M，$d_k = 64$
+# 2. ANDREA-12M，$d_k = 32$
+
+# %% [markdown] lang="en" key="cuda" of="eab80e86b8e3" tags=[]
+# ## 2.8　The multiplication in the CUDA code
+#
+# `microgpt_cuda.cu`, the program that trains ANDREA, computes in single precision (float32). Once it has the dot product of `Q[i]` and `K[j]` it does not divide by $\sqrt{d_k}$; it multiplies by `1.0f / sqrtf(d_k)`: the reciprocal is worked out beforehand, and each score costs one multiplication more. Multiplying is cheaper than dividing, and this one comes only after 64 multiply-adds.
+#
+# **Guess first**　In single precision, do multiplying by the reciprocal and dividing agree in every digit? Write `True` if they always do, `False` if some differ.
+#
+# 1. ANDREA-120M, $d_k = 64$
+# 2. ANDREA-12M, $d_k = 32$
+
+# %% key="cuda-guess" tags=[]
+my_answers = {1: None, 2: None}
+
+# %% key="cuda-code" tags=[]
+rng = np.random.default_rng(0)
+models = (al.ANDREA_120M, al.ANDREA_12M)
+before, after, different, farthest = [], [], [], []
+for model in models:
+    shape = (model.n_head, model.T, model.d_k)
+    Q, K = rng.standard_normal((2, *shape), dtype="float32")  # (12, 1024, d_k)
+    scores = Q @ np.swapaxes(K, -1, -2)  # (12, 1024, 1024)
+    root = np.sqrt(np.float32(model.d_k))
+    multiplied, divided = scores * (np.float32(1) / root), scores / root
+    before.append(scores.std())
+    after.append(multiplied.std())
+    differ = multiplied != divided  # (12, 1024, 1024)
+    different.append(differ.mean())
+    farthest.append(np.abs(multiplied[differ] / divided[differ] - 1).max(initial=0))
+
+al.show(scores=scores.shape, data_type=multiplied.dtype)
+al.table(
+    model=[model.name for model in models],
+    d_k=[model.d_k for model in models],
+    guess=list(my_answers.values()),
+    measured=[share == 0 for share in different],
+    share_different=different,
+    farthest_apart=farthest,
+    std_before=before,
+    std_after=after,
+)
+
+# %% [markdown] lang="zh-Hant" key="cuda-claim" tags=[]
+# 這是一整層 12 個頭、1024 個位置的真實尺寸，內容是亂數。縮放前的標準差跟著 $\sqrt{d_k}$ 走，縮放後兩個模型都是 1。
+#
+# $1/8$ 在二進位裡寫得盡，所以 64 的結果一位不差。$1/\sqrt{32}$ 寫不盡，捨入兩次和捨入一次就可能差在最後一位；相差不到千萬分之二，模型不會在意。在意的是比對程式的人：**兩段正確的浮點程式不必每一位都相等**，所以比對要用 `np.allclose`，不用 `==`。
+#
+# **想一想**　先把 $Q$ 乘以 $1/\sqrt{d_k}$ 再算點積，結果一樣，乘法卻從 $T \times T$ 次變成 $T \times d_k$ 次。ANDREA-120M 可以省下幾倍？
+
+# %% [markdown] lang="en" key="cuda-claim" of="9b9160df7d57" tags=[]
+# This is a whole layer in its real size, 12 heads and 1024 positions, filled with random numbers. Before scaling the standard deviation follows $\sqrt{d_k}$; after it, both models have 1.
+#
+# $1/8$ can be written exactly in binary, so for 64 not a digit differs. $1/\sqrt{32}$ cannot, and rounding twice instead of once may differ in the last digit; by less than two parts in ten million, which no model minds. Whoever compares programs does: **two correct floating-point programs need not agree in every digit**, so compare with `np.allclose`, not with `==`.
+#
+# **Think**　Multiplying $Q$ by $1/\sqrt{d_k}$ before the dot products gives the same result, and instead of $T \times T$ multiplications takes $T \times d_k$. By what factor is that less in ANDREA-120M?
+
+# %% key="cuda-answer" tags=[]
+model = al.ANDREA_120M
+al.show(times_fewer=model.T**2 // (model.T * model.d_k))
+
+# %% [markdown] lang="zh-Hant" key="wide" tags=["core"]
+# ## 2.9　換你算：$d_{\text{model}} = 4096$
+#
+# 有四個模型，寬度都是 $d_{\text{model}} = 4096$，只是切成的頭數不同：
+#
+# - 1 個頭
+# - 16 個頭，GPT-J 是這樣切的
+# - 32 個頭，LLaMA-7B 是這樣切的
+# - 64 個頭
+#
+# **換你算**　各自的分數該除以多少？
+
+# %% [markdown] lang="en" key="wide" of="2a7ebd8912fc" tags=["core"]
+# ## 2.9　Your turn: $d_{\text{model}} = 4096$
+#
+# Four models are all $d_{\text{model}} = 4096$ wide and differ only in how many heads they are split into:
+#
+# - 1 head
+# - 16 heads, as in GPT-J
+# - 32 heads, as in LLaMA-7B
+# - 64 heads
+#
+# **Your turn**　By what should the scores of each be divided?
+
+# %% key="wide-guess" tags=["core"]
+my_divisors = {1: None, 16: None, 32: None, 64: None}
+
+# %% key="wide-code" tags=["core"]
+d_model = 4096
+widths = tuple(d_model // n_head for n_head in my_divisors)  # (4,)
+spreads = experiments.score_spreads(widths)
+
+al.table(
+    model=["—", "GPT-J", "LLaMA-7B", "—"],
+    n_head=list(my_divisors),
+    d_k=widths,
+    guess=list(my_divisors.values()),
+    divided_by_root=np.sqrt(widths),
+    std_before=spreads.std,
+    std_after=spreads.std / np.sqrt(widths),
+)
+
+# %% [markdown] lang="zh-Hant" key="wide-claim" tags=["core"]
+# 寬度相同，除數可以差到 8 倍。決定除數的是**一個頭裡的 $d_k$**，也就是一次點積加了幾個乘積，和 $d_{\text{model}}$ 無關。切成 64 個頭，每頭 64 維，除數就和 ANDREA-120M 一樣是 8，雖然模型寬了五倍多。
+#
+# 最右邊兩行是亂數量到的標準差：縮放前大小不一，縮放後都在 1 附近。
+
+# %% [markdown] lang="en" key="wide-claim" of="0feb3136834f" tags=["core"]
+# The same width, and divisors up to a factor of 8 apart. What decides is **the $d_k$ of one head**, the number of products that one dot product adds up; $d_{\text{model}}$ has no say. Split into 64 heads, each is 64 wide and the divisor is 8 as in ANDREA-120M, although the model is more than five times as wide.
+#
+# The two rightmost columns are standard deviations measured on random numbers: before scaling they differ widely, after it they are all close to 1.
+
+# %% [markdown] lang="zh-Hant" key="recap" tags=["core"]
+# ## 2.10　帶得走的四句話
+#
+# - 分數矩陣 $QK^\top$ 的列是查詢、行是鍵，每一格是一次點積；1024 個詞元就有一百萬格。
+# - softmax 把一列分數變成總和為 1 的權重；它只看分數差，把分數整個乘上一個數就是調溫度。
+# - 分量的變異數為 1 時，點積的標準差是 $\sqrt{d_k}$；除以 $\sqrt{d_k}$，就把 $d_k$ 的影響從散布裡拿掉。
+# - 不縮放而分數散得太開，一列權重會凍結在少數幾個鍵上，贏家和輸家的梯度一起消失；縮放讓同一組設定適用於每一種 $d_k$。
+#
+# 下一課換個問題：還沒寫出來的詞元，怎麼能不准看？
+
+# %% [markdown] lang="en" key="recap" of="25b45e241d9d" tags=["core"]
+# ## 2.10　Four sentences to take along
+#
+# - In the score matrix $QK^\top$ rows are queries and columns are keys, and every cell is a dot product; 1024 tokens make a million cells.
+# - Softmax turns a row of scores into weights that sum to 1; it looks only at gaps, and multiplying all scores sets a temperature.
+# - With components of variance 1 a dot product has standard deviation $\sqrt{d_k}$; dividing by $\sqrt{d_k}$ takes the effect of $d_k$ out of the spread.
+# - Where raw scores spread too far, a row freezes onto a few keys, and winner and losers lose their gradients together; scaling lets one setting serve every $d_k$.
+#
+# The next lesson asks something else: how do you forbid a look at tokens that are not written yet?
+
+# %% [markdown] lang="zh-Hant" key="ruler" tags=[]
+# ## A.　附錄：挑一把對的尺
+#
+# 2.5 用有效鍵數來量飽和。很多人會改用雅可比矩陣（Jacobian）$\text{diag}(w) - w w^\top$ 的範數（norm）：所有偏導數平方和的平方根，越大，梯度好像越通。
+#
+# **先猜猜看**　$d_k = 64$ 的亂數，$T = 16$ 和 $T = 1024$ 時，哪一種的雅可比範數比較大？不縮放填 1，縮放填 2。
+
+# %% [markdown] lang="en" key="ruler" of="b1a0b75dc097" tags=[]
+# ## A.　Appendix: choosing the right ruler
+#
+# 2.5 measured saturation by effective keys. Many people would take the norm of the Jacobian $\text{diag}(w) - w w^\top$ instead, the root of the sum of all squared derivatives: the larger, the better gradients seem to flow.
+#
+# **Guess first**　For random numbers with $d_k = 64$, at $T = 16$ and at $T = 1024$, which has the larger Jacobian norm? Write 1 for raw, 2 for scaled.
+
+# %% key="ruler-guess" tags=[]
+my_larger = {16: None, 1024: None}
+
+# %% key="ruler-code" tags=[]
+def jacobian_norm(w):  # (…, T) → (…,)
+    squares = (w**2).sum(axis=-1)
+    return np.sqrt(squares - 2 * (w**3).sum(axis=-1) + squares**2)
+
+
+w = al.softmax(np.arange(5))  # (5,)
+assert np.isclose(jacobian_norm(w), np.linalg.norm(np.diag(w) - np.outer(w, w)))
+
+rng = np.random.default_rng(0)
+lengths, d_k = (16, 1024, 16384), 64
+norms, keys, shares = [], [], []
+for T in lengths:
+    Q, K = rng.standard_normal((64, d_k)), rng.standard_normal((T, d_k))  # (64, 64), (T, 64)
+    rows = [al.softmax(Q @ K.T / divisor) for divisor in (1, np.sqrt(d_k))]  # (64, T)
+    norms.append([np.median(jacobian_norm(w)) for w in rows])
+    keys.append([np.median(experiments.effective_keys(w)) for w in rows])
+    shares.append([np.median((w * (1 - w) > 0.1 / T).mean(axis=-1)) for w in rows])
+
+al.table(
+    T=list(my_larger),
+    guess=list(my_larger.values()),
+    measured=[int(np.argmax(pair)) + 1 for pair in norms[:2]],
+)
+
+# %% key="ruler-table" tags=[]
+al.table(
+    T=lengths,
+    norm_raw=[pair[0] for pair in norms],
+    norm_scaled=[pair[1] for pair in norms],
+    keys_raw=[pair[0] for pair in keys],
+    keys_scaled=[pair[1] for pair in keys],
+    share_raw=[pair[0] for pair in shares],
+    share_scaled=[pair[1] for pair in shares],
+)
+
+# %% [markdown] lang="zh-Hant" key="ruler-claim" tags=[]
+# $T = 16$ 時縮放的比較大，$T = 1024$ 時卻反過來，看起來好像不縮放的梯度比較通！其實是尺有問題：一千個鍵平分的時候，每個權重只有千分之一，範數本來就小；少數幾個鍵平分，範數反而大。用固定的門檻去量 $w(1-w)$ 也會掉進同一個坑。
+#
+# 好的尺要扣掉 $T$ 的影響。有效鍵數是一種；另一種是數一數，有多少鍵的 $w(1-w)$ 超過 $0.1/T$，也就是平分時的十分之一。這個比例，縮放的在每個 $T$ 都很高，不縮放的一路往下掉。挑尺之前，先問問它量的是不是你要問的事。
+
+# %% [markdown] lang="en" key="ruler-claim" of="596897482166" tags=[]
+# At $T = 16$ the scaled one is larger, and at $T = 1024$ it is the other way round, as if gradients flowed better without scaling! The ruler is at fault: where a thousand keys share evenly, each weight is one thousandth and the norm is small by nature; where a few keys share, it is large. A fixed threshold on $w(1-w)$ falls into the same trap.
+#
+# A good ruler takes out the effect of $T$. Effective keys are one; another is to count how many keys have $w(1-w)$ above $0.1/T$, a tenth of an even share. With scaling this portion is high at every $T$; without, it keeps falling. Before you choose a ruler, ask whether it measures what you want to know.

@@ -1,0 +1,821 @@
+# ---
+# jupyter:
+#   jupytext:
+#     text_representation:
+#       extension: .py
+#       format_name: percent
+#   kernelspec:
+#     display_name: Python 3
+#     language: python
+#     name: python3
+# ---
+
+# %% [markdown] lang="zh-Hant" key="title" tags=["core"]
+# # 4　softmax 與輸出
+#
+# **這一課要學會的事**
+#
+# - 一步一步走完一列（row）分數（score）的 softmax，說得出為什麼減去最大值，權重（weight）一點也不變。
+# - 用加權總和（weighted sum）把權重變成輸出，而且先猜得到輸出會偏向哪裡。
+# - 把整個注意力（attention）寫成一個式子，用 ANDREA-120M 真正的尺寸算一次。
+# - 說明 12 個頭怎麼併回 768 維，以及為什麼頭變多，參數不會變多。
+#
+# **事先要會的**　第 1 課的查詢（query）、鍵（key）、值（value），第 2 課的縮放，第 3 課的因果遮罩（causal mask）。
+#
+# **時間**　只走主線約 10 分鐘，全部約 35 分鐘。
+
+# %% [markdown] lang="en" key="title" of="45b33d7b2213" tags=["core"]
+# # 4　Softmax and output
+#
+# **What you will be able to do**
+#
+# - Follow the softmax of one row of scores step by step, and say why subtracting the maximum changes no weight.
+# - Turn weights into an output by a weighted sum, and guess beforehand where it will lean.
+# - Write all of attention as one expression, and compute it at the real sizes of ANDREA-120M.
+# - Explain how 12 heads come back to a width of 768, and why more heads do not mean more parameters.
+#
+# **What you bring along**　Query, key and value from lesson 1, scaling from lesson 2, the causal mask from lesson 3.
+#
+# **Time**　About 10 minutes for the main path, about 35 for everything.
+
+# %% key="setup" tags=["core"]
+LANGUAGE = "zh-Hant"
+
+try:
+    import andrea_lesson as al
+except ModuleNotFoundError:
+    raise ModuleNotFoundError(
+        "找不到 andrea_lesson。請執行 %pip install -e \"<含有 pyproject.toml 的資料夾>[lab]\"，再重新啟動核心。\n"
+        "andrea_lesson is not installed. Run %pip install -e \"<the folder with pyproject.toml>[lab]\", "
+        "then restart the kernel."
+    ) from None
+
+import numpy as np
+
+from andrea_lesson import experiments, panels, plotting
+
+al.set_language(LANGUAGE)
+np.set_printoptions(precision=2, suppress=True)
+
+# %% [markdown] lang="zh-Hant" key="row" tags=["core"]
+# ## 4.1　一列分數怎麼變成權重
+#
+# 套好遮罩以後，分數矩陣的每一列還只是一串數字：大小不拘，加起來也不是 1。要把它變成權重，得走三步：減去最大值、取指數、除以總和。三步合起來就是 softmax：
+#
+# $$A_{ij} = \frac{e^{s_{ij} - m_i}}{\sum_k e^{s_{ik} - m_i}} \qquad m_i = \max_k s_{ik}$$
+#
+# $s_{ij}$ 是查詢 $i$ 對鍵 $j$ 縮放、遮罩後的分數，$A$ 就是程式裡的 `weights`。
+#
+# 我們挑一列，走到最細：課程範例裡「看」的那一列。這個例子的數字都是人手設定的。「看」排在最後，六個詞元（token）全看得到，所以遮罩在這一列什麼也沒蓋掉。先看它的分數。
+
+# %% [markdown] lang="en" key="row" of="c56f08dc93b1" tags=["core"]
+# ## 4.1　How a row of scores becomes weights
+#
+# Once the mask is on, each row of the score matrix is still just a string of numbers: of any size, and not summing to 1. Three steps turn it into weights: subtract the maximum, exponentiate, divide by the sum. Together the three are softmax:
+#
+# $$A_{ij} = \frac{e^{s_{ij} - m_i}}{\sum_k e^{s_{ik} - m_i}} \qquad m_i = \max_k s_{ik}$$
+#
+# Here $s_{ij}$ is the scaled and masked score of query $i$ and key $j$, and $A$ is what the code calls `weights`.
+#
+# Let us follow a single row down to the last detail: the row of "reads" in the running example, whose numbers are set by hand. "reads" comes last and sees all six tokens, so in this row the mask covers nothing. Look at its scores first.
+
+# %% key="row-scores" tags=["core"]
+example = al.running_example()
+Q, K, V = al.project_qkv(example.X, example.W_Q, example.W_K, example.W_V)
+row = al.attention_steps(Q, K, V, mask="causal").masked_scores[5]  # (6,)
+plotting.plot_row(row, tokens=example.tokens, title=al.label("masked_scores"));
+
+# %% [markdown] lang="zh-Hant" key="row-question" tags=["core"]
+# **先猜猜看**　最高分是「書」，第二名是「圖書館」。「書」的權重會是「圖書館」的幾倍？
+
+# %% [markdown] lang="en" key="row-question" of="aa739890dedd" tags=["core"]
+# **Guess first**　"book" has the highest score, "library" comes second. How many times the weight of "library" will the weight of "book" be?
+
+# %% key="row-guess" tags=["core"]
+guess = None  # ×
+
+# %% key="row-steps" tags=["core"]
+shifted = row - row.max()  # (6,)
+exponentials = np.exp(shifted)  # (6,)
+weights = exponentials / exponentials.sum()  # (6,)
+
+al.show(
+    guess=guess,
+    measured=weights[4] / weights[2],
+    predicted=np.exp(row[4] - row[2]),
+    total=weights.sum(),
+    agrees=np.allclose(weights, al.softmax(row)),
+)
+al.table(
+    token=example.tokens,
+    masked_scores=row,
+    shifted=shifted,
+    exponentials=exponentials,
+    weights=weights,
+)
+
+# %% [markdown] lang="zh-Hant" key="row-claim" tags=["core"]
+# 一欄一欄看過去：
+#
+# - 減去最大值以後，最高的分數變成 0，其他都是負的。
+# - 取指數以後，每個數都是正的，最高的那個剛好是 1。
+# - 除以總和以後，加起來是 1，大小順序和分數一樣。
+#
+# 「書」和「圖書館」的分數只差一點，權重卻差了一大截，因為分數的**差**變成了權重的**倍數**：
+#
+# $$\frac{A_{ij}}{A_{ik}} = e^{s_{ij} - s_{ik}}$$
+#
+# 上面的理論值就是這樣算的。兩個分數差 1，權重就差 $e \approx 2.7$ 倍，不管它們本來是 2 和 3，還是 102 和 103。
+
+# %% [markdown] lang="en" key="row-claim" of="58762e90b7ac" tags=["core"]
+# Read the table one step at a time:
+#
+# - With the maximum subtracted, the highest score is 0 and all others are negative.
+# - After the exponential everything is positive, and the highest is exactly 1.
+# - After the division everything sums to 1, in the same order as the scores.
+#
+# The scores of "book" and "library" are close, yet their weights are far apart, because a **difference** of scores becomes a **ratio** of weights:
+#
+# $$\frac{A_{ij}}{A_{ik}} = e^{s_{ij} - s_{ik}}$$
+#
+# That is how the predicted value above was found. Two scores that differ by 1 give weights that differ by a factor of $e \approx 2.7$, whether the scores are 2 and 3 or 102 and 103.
+
+# %% [markdown] lang="zh-Hant" key="shift" tags=["core"]
+# 既然只有差算數，每個分數都減去同一個 $m$ 應該沒有關係。那為什麼偏偏減最大值？下面試四種 $m$：0（什麼都不減）、這一列的最大值、100、1000，看「書」的分子、分母和權重。
+#
+# **先猜猜看**　四種 $m$ 裡，有幾種會算出同一個權重？
+
+# %% [markdown] lang="en" key="shift" of="67796571f44f" tags=["core"]
+# If only differences count, subtracting the same $m$ from every score should do no harm. Then why the maximum, of all numbers? Try four values of $m$: 0 (nothing subtracted), the maximum of the row, 100 and 1000, and watch the numerator, the denominator and the weight of "book".
+#
+# **Guess first**　How many of the four values of $m$ give the same weight?
+
+# %% key="shift-guess" tags=["core"]
+guess = None  # 1 … 4
+
+# %% key="shift-measure" tags=["core"]
+example = al.running_example()
+Q, K, V = al.project_qkv(example.X, example.W_Q, example.W_K, example.W_V)
+row = al.attention_steps(Q, K, V, mask="causal").masked_scores[5]  # (6,)
+
+m = np.array([0, row.max(), 100, 1000])  # (4,)
+exponentials = np.exp(row - m[:, None])  # (4, 6)
+numerator, denominator = exponentials[:, 4], exponentials.sum(axis=-1)  # (4,), (4,)
+with np.errstate(invalid="ignore"):
+    weight = numerator / denominator  # (4,)
+
+al.show(guess=guess, measured=np.isclose(weight, al.softmax(row)[4]).sum())
+al.table(m=m, numerator=numerator, denominator=denominator, weight=weight)
+
+# %% [markdown] lang="zh-Hant" key="shift-claim" tags=["core"]
+# 前三種的權重一模一樣，雖然減 100 以後，分子和分母都小了好幾十個數量級：兩者同乘 $e^{-m}$，一除就消掉了。
+#
+# $$\frac{e^{s_j - m}}{\sum_k e^{s_k - m}} = \frac{e^{-m}\, e^{s_j}}{e^{-m} \sum_k e^{s_k}} = \frac{e^{s_j}}{\sum_k e^{s_k}}$$
+#
+# 減 1000 就減過頭了：每個指數都小到存不下，成了 0，而 0 除以 0 沒有答案，電腦記成 NaN（not a number）。紙上減什麼都一樣，電腦上不一樣。減最大值最保險：最大的那一項永遠是 $e^0 = 1$，分母至少是 1，上不會溢位，下不會變成 0 除以 0。
+
+# %% [markdown] lang="en" key="shift-claim" of="81a706855c6a" tags=["core"]
+# The first three give the same weight, although subtracting 100 shrinks numerator and denominator by dozens of orders of magnitude: both are multiplied by $e^{-m}$, which cancels in the division.
+#
+# $$\frac{e^{s_j - m}}{\sum_k e^{s_k - m}} = \frac{e^{-m}\, e^{s_j}}{e^{-m} \sum_k e^{s_k}} = \frac{e^{s_j}}{\sum_k e^{s_k}}$$
+#
+# Subtracting 1000 is too much of a good thing: every exponential is too small to store and becomes 0, and 0 divided by 0 has no answer; the computer writes NaN (not a number). On paper any number will do, on a computer it will not. The maximum is the safe choice: the largest term is always $e^0 = 1$, so the denominator is at least 1. Nothing overflows at the top, and nothing ends in 0 over 0 at the bottom.
+
+# %% [markdown] lang="zh-Hant" key="overflow" tags=[]
+# **要是不減呢？**　指數長得飛快，浮點數卻有裝得下的上限，超過就溢位（overflow）成 ∞。
+#
+# **先猜猜看**　分數大到多少（取整數），$e^s$ 就裝不下了？三種精度各猜一個。
+
+# %% [markdown] lang="en" key="overflow" of="71fdb848f5a8" tags=[]
+# **What if nothing is subtracted?**　Exponentials grow fast, and a floating-point number has a largest value; beyond it lies overflow, which gives ∞.
+#
+# **Guess first**　From which score on (a whole number) is $e^s$ too large to hold? One guess for each precision.
+
+# %% key="overflow-guess" tags=[]
+my_limits = {"float16": None, "float32": None, "float64": None}
+
+# %% key="overflow-measure" tags=[]
+limits = {}
+for dtype in my_limits:
+    s = np.arange(1001).astype(dtype)  # (1001,)
+    with np.errstate(over="ignore"):
+        limits[dtype] = int(s[np.isinf(np.exp(s))][0])
+
+pairs = [np.array([limit, 0], dtype=dtype) for dtype, limit in limits.items()]  # (2,)
+al.table(
+    dtype=limits.keys(),
+    guess=my_limits.values(),
+    overflow_from=limits.values(),
+    without_shift=[experiments.softmax_without_shift(pair) for pair in pairs],
+    with_shift=[al.softmax(pair) for pair in pairs],
+)
+
+# %% [markdown] lang="zh-Hant" key="overflow-claim" tags=[]
+# 最後兩欄把 softmax 用在兩個分數上：剛好溢位的那個數，和 0。不減最大值，第一項的分子是 ∞，分母也是 ∞，∞ 除以 ∞ 就是 NaN，它會一路傳到輸出。減了最大值，三種精度都給出正確的權重。
+#
+# **常見的誤會**　「除以 $\sqrt{d_k}$ 是為了防止溢位。」不是。縮放只是把分數除以一個固定的數，分數夠大還是會溢位；保證不溢位的是減去最大值。反過來，減去最大值也治不了 softmax 太尖銳的毛病，因為它一個權重都沒有改。兩件事各管各的。
+
+# %% [markdown] lang="en" key="overflow-claim" of="c8c22eb19571" tags=[]
+# The last two columns apply softmax to two scores: the number that just overflows, and 0. Without the shift the numerator of the first is ∞, the denominator is ∞ too, and ∞ over ∞ is NaN, which travels all the way to the output. With the shift all three precisions give the right weights.
+#
+# **A common mistake**　"Dividing by $\sqrt{d_k}$ prevents overflow." It does not. Scaling divides scores by a fixed number, and large enough scores still overflow; the guarantee comes from subtracting the maximum. Nor does subtracting the maximum help when softmax is too peaked, since it changes no weight at all. Two measures, two jobs.
+
+# %% [markdown] lang="zh-Hant" key="rows" tags=["core"]
+# 現在六列一起算，每一列各減各的最大值。`axis=-1` 沿著同一列的鍵走，`keepdims=True` 讓結果留成 $(6, 1)$，才能對齊每一列。
+#
+# **先猜猜看**　被遮罩蓋掉的格子，分數是 $-\infty$。它們的權重會是很小的數，還是剛好 0？
+
+# %% [markdown] lang="en" key="rows" of="0bc20aee7759" tags=["core"]
+# Now all six rows at once, each with its own maximum. `axis=-1` runs along the keys of a row, and `keepdims=True` keeps the result as $(6, 1)$, so that it lines up with the rows.
+#
+# **Guess first**　Covered cells have the score $-\infty$. Will their weights be very small numbers, or exactly 0?
+
+# %% key="rows-measure" tags=["core"]
+example = al.running_example()
+Q, K, V = al.project_qkv(example.X, example.W_Q, example.W_K, example.W_V)
+masked_scores = al.attention_steps(Q, K, V, mask="causal").masked_scores  # (6, 6)
+
+shifted = masked_scores - masked_scores.max(axis=-1, keepdims=True)  # (6, 6) - (6, 1) = (6, 6)
+exponentials = np.exp(shifted)  # (6, 6)
+weights = exponentials / exponentials.sum(axis=-1, keepdims=True)  # (6, 6)
+
+mask = al.causal_mask(6)  # (6, 6)
+al.show(
+    row_sums=weights.sum(axis=-1),
+    future_weight=experiments.largest_leak(weights, mask),
+    agrees=np.allclose(weights, al.attention_weights(Q, K, mask="causal")),
+)
+plotting.plot_weights(weights, mask=mask, tokens=example.tokens);
+
+# %% [markdown] lang="zh-Hant" key="rows-claim" tags=["core"]
+# 剛好 0：$-\infty$ 減去最大值還是 $-\infty$，而 $e^{-\infty} = 0$。每一列的總和都是 1，只分給看得到的位置。
+#
+# **動手玩**　下面的面板一次看一列。先一列一列走下去，再把溫度調高、調低：權重的大小順序會不會跟著變？
+
+# %% [markdown] lang="en" key="rows-claim" of="53c16067c6cd" tags=["core"]
+# Exactly 0: $-\infty$ minus the maximum is still $-\infty$, and $e^{-\infty} = 0$. Every row sums to 1, shared among the positions it can see.
+#
+# **Play**　The panel below shows one row at a time. Walk down row by row, then turn the temperature up and down: does the order of the weights change with it?
+
+# %% key="rows-panel" tags=["core"]
+panels.softmax_panel()
+
+# %% [markdown] lang="zh-Hant" key="mix" tags=["core"]
+# ## 4.2　照權重混合值
+#
+# 有了權重，最後一步就是加權總和：每個位置的值乘上它分到的權重，全部加起來。
+#
+# $$\text{output}_i = \sum_j A_{ij} V_j$$
+#
+# 這次換「借」那一列。它前面有「小安」「去」「圖書館」，後面的「書」還蓋著。下面第一張圖是每個詞元的值，第二張是「借」的權重。
+#
+# **先猜猜看**　先別動筆，用看的。「借」的輸出裡，哪一個值軸最大？「人」填 1，「事物」填 2，「動作」填 3。
+
+# %% [markdown] lang="en" key="mix" of="058dde79b4e6" tags=["core"]
+# ## 4.2　Mixing values by weight
+#
+# With the weights at hand, the last step is a weighted sum: the value of each position times the weight it got, all added up.
+#
+# $$\text{output}_i = \sum_j A_{ij} V_j$$
+#
+# This time take the row of "borrows". Before it stand "Ann", "visits" and "library"; "book" comes later and is still covered. The first picture below shows the value of each token, the second the weights of "borrows".
+#
+# **Guess first**　No pencil yet, just look. Which value axis is largest in the output of "borrows"? Write 1 for person, 2 for object, 3 for action.
+
+# %% key="mix-values" tags=["core"]
+example = al.running_example()
+Q, K, V = al.project_qkv(example.X, example.W_Q, example.W_K, example.W_V)
+plotting.plot_matrix(V, rows=example.tokens, columns=example.value_axes, title="V");
+
+# %% key="mix-weights" tags=["core"]
+weights = al.attention_weights(Q, K, mask="causal")  # (6, 6)
+plotting.plot_row(
+    weights[3], tokens=example.tokens, mask=al.causal_mask(6)[3], title=al.label("weights")
+);
+
+# %% key="mix-guess" tags=["core"]
+guess = None  # 1, 2, 3
+
+# %% key="mix-measure" tags=["core"]
+terms = weights[3][:, None] * V  # (6, 1) * (6, 3) = (6, 3)
+sums = terms.cumsum(axis=0)  # (6, 3)
+
+al.show(guess=guess, measured=sums[-1].argmax() + 1)
+al.table(token=example.tokens, weight=weights[3], **dict(zip(example.value_axes, sums.T)))
+
+# %% [markdown] lang="zh-Hant" key="mix-claim" tags=["core"]
+# 表格從上往下，一次加進一個詞元，最下面那一列就是輸出。「小安」的權重最大，可是贏的是「事物」，不是「人」：「圖書館」的權重小一點，交出來的值卻比較大。**算數的是權重乘上值**，不是權重自己。後面的「書」和「看」權重是 0，加進來什麼也沒變。
+#
+# 用話來說：「借」拿回來的，有一些「人」，更多的是「事物」。「書」還沒出現，這些「事物」是從「圖書館」那裡來的。
+#
+# 六列一起算，就是一次矩陣乘法。
+
+# %% [markdown] lang="en" key="mix-claim" of="ce4dbca04ead" tags=["core"]
+# From top to bottom the table adds one token at a time; its last row is the output. "Ann" has the largest weight, yet object wins and not person: the weight of "library" is a little smaller, but it hands over a larger value. **What counts is weight times value**, not the weight alone. "book" and "reads" come later and have weight 0, so adding them changes nothing.
+#
+# In words: "borrows" gets back some person and rather more object. "book" has not appeared yet; this object comes from "library".
+#
+# All six rows together are a single matrix product.
+
+# %% key="mix-output" tags=["core"]
+output = weights @ V  # (6, 6) @ (6, 3) = (6, 3)
+al.show(agrees=np.allclose(output, al.attention(Q, K, V, mask="causal")))
+plotting.plot_matrix(
+    output, rows=example.tokens, columns=example.value_axes, title=al.label("output")
+);
+
+# %% [markdown] lang="zh-Hant" key="convex" tags=[]
+# 輸出能跑多遠？
+#
+# **先猜猜看**　輸出的某個分量，可不可能比看得到的值裡最大的還大，或比最小的還小？下面用課程範例和 64 個亂數詞元各量一次。
+
+# %% [markdown] lang="en" key="convex" of="f0477e5e01f2" tags=[]
+# How far can an output go?
+#
+# **Guess first**　Can a component of the output be larger than the largest value in sight, or smaller than the smallest? The next cell measures it on the running example and on 64 random tokens.
+
+# %% key="convex-guess" tags=[]
+guess = None  # True, False
+
+# %% key="convex-measure" tags=[]
+example = al.running_example()
+hand_set = al.project_qkv(example.X, example.W_Q, example.W_K, example.W_V)
+drawn = experiments.random_qkv(64, 16)
+
+outside = []
+for Q, K, V in (hand_set, drawn):
+    output = al.attention(Q, K, V, mask="causal")  # (T, d_v)
+    lowest = np.minimum.accumulate(V)  # (T, d_v)
+    highest = np.maximum.accumulate(V)  # (T, d_v)
+    outside.append(((output < lowest - 1e-12) | (output > highest + 1e-12)).sum())
+
+al.show(guess=guess)
+al.table(
+    vectors=[al.label("hand_set"), al.label("random")],
+    components=[hand_set[2].size, drawn[2].size],
+    outside=outside,
+)
+
+# %% [markdown] lang="zh-Hant" key="convex-claim" tags=[]
+# 一個也沒有跑出去。權重都不是負的，加起來又是 1，這樣的加權總和叫做凸組合（convex combination）：它永遠落在被混合的那些值之間，就像幾個人的平均身高不會超過最高的那一位。
+#
+# 所以注意力自己變不出更大的數，它只會挑選和平均。要把結果放大、翻轉或重新組合，得靠後面的 $W_O$ 和 MLP。
+
+# %% [markdown] lang="en" key="convex-claim" of="5f31f8c1c23f" tags=[]
+# Not one of them leaves the range. The weights are not negative and sum to 1; such a weighted sum is called a convex combination, and it always lies between the values it mixes, just as the average height of a group never exceeds that of its tallest member.
+#
+# So attention alone cannot make a number larger; it only selects and averages. Enlarging, flipping or recombining is left to $W_O$ and the MLP that follow.
+
+# %% [markdown] lang="zh-Hant" key="line" tags=["core"]
+# ## 4.3　整個注意力，一個式子
+#
+# 縮放、遮罩、softmax、加權總和，四步接起來就是注意力的全部：
+#
+# $$\text{output} = \operatorname{softmax}\!\left(\operatorname{mask}\!\left(\frac{Q K^\top}{\sqrt{d_k}}\right)\right) V$$
+#
+# 從最裡面往外讀：$Q K^\top$ 比對每一對查詢和鍵，除以 $\sqrt{d_k}$ 縮放，遮罩蓋掉未來，softmax 逐列變成權重，最後乘上 $V$ 混合。這個式子來自 [Vaswani 等人 2017 年的論文](https://arxiv.org/abs/1706.03762)；論文的式 (1) 裡沒有遮罩，遮罩寫在內文。
+#
+# **先猜猜看**　下面的程式把式子直接寫成一個運算式，再和 `al.attention` 比。兩邊會一樣嗎？
+
+# %% [markdown] lang="en" key="line" of="88d9ae38ae8f" tags=["core"]
+# ## 4.3　All of attention in one expression
+#
+# Scaling, mask, softmax, weighted sum: joined together, these four are the whole of attention:
+#
+# $$\text{output} = \operatorname{softmax}\!\left(\operatorname{mask}\!\left(\frac{Q K^\top}{\sqrt{d_k}}\right)\right) V$$
+#
+# Read it from the inside out: $Q K^\top$ compares every query with every key, dividing by $\sqrt{d_k}$ scales, the mask covers the future, softmax makes weights row by row, and the product with $V$ mixes. The expression comes from the [paper of Vaswani et al., 2017](https://arxiv.org/abs/1706.03762); its equation (1) has no mask, which is described in the text.
+#
+# **Guess first**　The next cell writes the formula as one expression and compares it with `al.attention`. Will they agree?
+
+# %% key="line-inline" tags=["core"]
+example = al.running_example()
+Q, K, V = al.project_qkv(example.X, example.W_Q, example.W_K, example.W_V)
+mask = np.tril(np.ones((6, 6), dtype=bool))  # (6, 6)
+
+output = al.softmax(np.where(mask, Q @ K.T / np.sqrt(K.shape[-1]), -np.inf)) @ V  # (6, 3)
+
+al.show(agrees=np.allclose(output, al.attention(Q, K, V, mask="causal")))
+print(output)
+
+# %% [markdown] lang="zh-Hant" key="real" tags=["core"]
+# 六個詞元只是小玩具。現在換上 ANDREA-120M 一層真正的尺寸：1024 個位置、12 個頭、每頭 64 維、float32、因果遮罩。向量是亂數，大小是真的，算也是真的算。
+#
+# **先猜猜看**　一個 float32 占 4 個位元組（byte）。光是這一層的權重矩陣，12 個頭加起來占多少 MB（百萬位元組）？
+
+# %% [markdown] lang="en" key="real" of="a7e171886470" tags=["core"]
+# Six tokens are a toy. Now take the real sizes of one layer of ANDREA-120M: 1024 positions, 12 heads, 64 numbers per head, float32, causal mask. The vectors are random; the sizes are real, and so is the computation.
+#
+# **Guess first**　One float32 takes 4 bytes. How many MB (million bytes) do the weight matrices of this one layer take, all 12 heads together?
+
+# %% key="real-guess" tags=["core"]
+guess = None  # MB
+
+# %% key="real-measure" tags=["core"]
+model = al.ANDREA_120M
+rng = np.random.default_rng(0)
+shape = (3, model.n_head, model.T, model.d_k)
+Q, K, V = rng.standard_normal(shape, dtype="float32")  # (12, 1024, 64)
+
+weights = al.attention_weights(Q, K, mask="causal")  # (12, 1024, 1024)
+output = weights @ V  # (12, 1024, 64)
+
+mask = al.causal_mask(model.T)  # (1024, 1024)
+
+al.show(Q=Q.shape, K=K.shape, V=V.shape, weights=weights.shape, output=output.shape)
+al.show(
+    guess=guess,
+    megabytes=weights.nbytes / 1e6,
+    byte_count=weights.nbytes,
+    value_megabytes=V.nbytes / 1e6,
+    cells_per_head=mask.size,
+    allowed_per_head=mask.sum(),
+    sums_are_one=np.allclose(weights.sum(axis=-1), 1, rtol=0, atol=1e-6),
+    future_weight=experiments.largest_leak(weights, mask),
+    first_is_value=np.array_equal(output[:, 0], V[:, 0]),
+)
+
+# %% [markdown] lang="zh-Hant" key="real-claim" tags=["core"]
+# 尺寸變了，規則沒有變：每一列的總和都是 1（在 float32 的捨入誤差以內），未來的權重剛好是 0，位置 0 只看得到自己，所以它的輸出就是自己的值。
+#
+# 最占記憶體的是分數和權重，不是 $Q$、$K$、$V$。矩陣裡有將近一半的格子被遮罩蓋掉，卻照樣占著位子。
+#
+# **動手玩**　拖曳 $T$ 和 $d_k$，看五個步驟的圖怎麼跟著變；再把縮放和遮罩分別關掉。
+
+# %% [markdown] lang="en" key="real-claim" of="ae30b0261e68" tags=["core"]
+# The sizes are different, the rules are not: every row sums to 1 (within float32 rounding), the weights on the future are exactly 0, and position 0 sees only itself, so its output is its own value.
+#
+# What fills the memory is scores and weights, not $Q$, $K$ and $V$. Almost half of the cells are covered by the mask, and they take up their place all the same.
+#
+# **Play**　Drag $T$ and $d_k$ and watch the five steps follow; then switch off scaling and the mask in turn.
+
+# %% key="real-panel" tags=["core"]
+panels.attention_panel()
+
+# %% [markdown] lang="zh-Hant" key="growth" tags=[]
+# **先猜猜看**　如果上下文長度 $T$ 加倍，權重矩陣占的記憶體變成幾倍？值 $V$ 呢？
+
+# %% [markdown] lang="en" key="growth" of="874caa0d6fce" tags=[]
+# **Guess first**　If the context length $T$ doubles, by what factor does the memory of the weight matrices grow? And that of the values $V$?
+
+# %% key="growth-guess" tags=[]
+guess = None  # [×, ×]
+
+# %% key="growth-measure" tags=[]
+model = al.ANDREA_120M
+T = np.array([512, 1024, 2048, 4096])  # (4,)
+weight_bytes = model.n_head * T * T * 4  # (4,)
+value_bytes = model.n_head * T * model.d_k * 4  # (4,)
+
+al.show(guess=guess, measured=[weight_bytes[1] / weight_bytes[0], value_bytes[1] / value_bytes[0]])
+al.table(T=T, weight_megabytes=weight_bytes / 1e6, value_megabytes=value_bytes / 1e6)
+
+# %% [markdown] lang="zh-Hant" key="growth-claim" tags=[]
+# 權重矩陣的兩個邊都是 $T$，所以是四倍；值只有一個邊是 $T$，所以是兩倍。這就是長文章對注意力特別貴的原因。上面只算一層；ANDREA-120M 有 12 層，訓練時如果每一層都留著，還要再乘 12。
+
+# %% [markdown] lang="en" key="growth-claim" of="ce91b17226d4" tags=[]
+# A weight matrix has two sides of length $T$, hence four times; the values have one side of length $T$, hence twice. That is why long texts are so expensive for attention. The table counts one layer; ANDREA-120M has 12, so training that keeps them all multiplies by 12 once more.
+
+# %% [markdown] lang="zh-Hant" key="heads" tags=["core"]
+# ## 4.4　十二個頭並排
+#
+# ANDREA-120M 一層有 12 個注意力頭（attention head），各有自己的 $W_Q$、$W_K$、$W_V$，形狀都是 $(768, 64)$。實際的程式卻常常只放一個合併的權重矩陣（fused matrix），形狀 $(768, 768)$：乘一次，再把結果切成 12 段。
+#
+# **先猜猜看**　12 個矩陣各乘各的，和一個合併的矩陣乘完再切，算出來的查詢一樣嗎？
+
+# %% [markdown] lang="en" key="heads" of="bba10cbd1587" tags=["core"]
+# ## 4.4　Twelve heads side by side
+#
+# A layer of ANDREA-120M has 12 attention heads, each with its own $W_Q$, $W_K$ and $W_V$ of shape $(768, 64)$. Real programs, however, often hold a single fused matrix of shape $(768, 768)$: multiply once, then cut the result into 12 pieces.
+#
+# **Guess first**　Twelve separate products, or one product with the fused matrix and then the cut: are the queries the same?
+
+# %% key="heads-guess" tags=["core"]
+guess = None  # True, False
+
+# %% key="heads-fused" tags=["core"]
+rng = np.random.default_rng(0)
+X = rng.standard_normal((1024, 768), dtype="float32")  # (1024, 768)
+W_Q = rng.standard_normal((12, 768, 64), dtype="float32") / 768**0.5  # (12, 768, 64)
+fused = np.concatenate(W_Q, axis=1)  # (768, 768)
+
+separate = X @ W_Q  # (1024, 768) @ (12, 768, 64) = (12, 1024, 64)
+together = X @ fused  # (1024, 768) @ (768, 768) = (1024, 768)
+cut = np.stack(np.split(together, 12, axis=1))  # (12, 1024, 64)
+narrow = X[:, :64] @ fused[:64, :64]  # (1024, 64) @ (64, 64) = (1024, 64)
+
+al.show(
+    guess=guess,
+    output_cut=np.allclose(cut, separate, rtol=0, atol=1e-5),
+    input_cut=np.allclose(narrow, separate[0], rtol=0, atol=1e-5),
+)
+
+# %% [markdown] lang="zh-Hant" key="heads-claim" tags=["core"]
+# 一樣（$X$ 和矩陣都是亂數，差別只在 float32 的捨入）。矩陣乘法的結果，每一行（column）只用到右邊矩陣的那一行；合併的矩陣第 1 到第 64 行就是第一個頭的 $W_Q$，所以結果的前 64 行就是第一個頭的查詢。合併不過是把 12 個矩陣並排放好，讓硬體一次乘完。
+#
+# **常見的誤會**　「每個頭只分到 768 維裡的一段 64 維。」要是真的先切輸入，只拿 $X$ 的前 64 行去乘，算出來完全不同。切的是**投影後的結果**，不是輸入；每個頭都讀了整個 768 維。
+
+# %% [markdown] lang="en" key="heads-claim" of="40537885a747" tags=["core"]
+# They are ($X$ and the matrices are random; the only difference is float32 rounding). In a matrix product each column of the result uses only that column of the right-hand matrix. Columns 1 to 64 of the fused matrix are the $W_Q$ of the first head, so the first 64 columns of the result are its queries. Fusing merely puts 12 matrices side by side, so that the hardware multiplies once.
+#
+# **A common mistake**　"Each head is given a 64-wide slice of the 768 numbers." Cut the input instead, multiply only the first 64 columns of $X$, and the result is entirely different. What is cut is the **output of the projection**, not its input; every head has read all 768 numbers.
+
+# %% [markdown] lang="zh-Hant" key="reshape" tags=[]
+# **切的時候有個陷阱**　結果的形狀是 $(1024, 768)$，我們要的是 $(12, 1024, 64)$。數字的個數剛好一樣，直接 `reshape(12, 1024, 64)` 不就好了？
+#
+# **先猜猜看**　形狀對了，內容對不對？
+
+# %% [markdown] lang="en" key="reshape" of="44f09e9e9a77" tags=[]
+# **A trap in the cutting**　The result has the shape $(1024, 768)$, and $(12, 1024, 64)$ is wanted. The count of numbers is the same, so why not simply `reshape(12, 1024, 64)`?
+#
+# **Guess first**　The shape is right; are the contents?
+
+# %% key="reshape-guess" tags=[]
+guess = None  # True, False
+
+# %% key="reshape-measure" tags=[]
+rng = np.random.default_rng(0)
+X = rng.standard_normal((1024, 768), dtype="float32")  # (1024, 768)
+W_Q = rng.standard_normal((12, 768, 64), dtype="float32") / 768**0.5  # (12, 768, 64)
+separate = X @ W_Q  # (12, 1024, 64)
+together = X @ np.concatenate(W_Q, axis=1)  # (1024, 768)
+
+ways = [
+    together.reshape(12, 1024, 64),  # (12, 1024, 64)
+    together.reshape(1024, 12, 64).swapaxes(0, 1),  # (1024, 12, 64) → (12, 1024, 64)
+]
+al.show(guess=guess)
+al.table(
+    step=["(12, 1024, 64)", "(1024, 12, 64) → (12, 1024, 64)"],
+    shape=[way.shape for way in ways],
+    output_cut=[np.allclose(way, separate, rtol=0, atol=1e-5) for way in ways],
+)
+
+# %% [markdown] lang="zh-Hant" key="reshape-claim" tags=[]
+# 形狀都對，內容只有第二種對。`reshape` 不搬動數字，只照記憶體的順序重新分組：直接變成 $(12, 1024, 64)$，「第一個頭」拿到的其實是前 85 個多位置的整個向量。要先把 768 拆成 $12 \times 64$，再用 `swapaxes` 把頭的軸換到前面。光檢查形狀，抓不到這種錯。
+
+# %% [markdown] lang="en" key="reshape-claim" of="f9e2f57bde19" tags=[]
+# Both shapes are right, but only the second has the right contents. `reshape` moves no number, it only regroups them in memory order: going straight to $(12, 1024, 64)$ hands the "first head" the entire vectors of the first 85 positions and a bit. First split 768 into $12 \times 64$, then bring the axis of the heads to the front with `swapaxes`. A check of the shape alone never finds this fault.
+
+# %% [markdown] lang="zh-Hant" key="join" tags=["core"]
+# 每個頭各自走完 4.3 的式子，交出自己的輸出 $h$。接著 12 個頭串接（concatenate）起來，乘上輸出投影（output projection）$W_O$，它的形狀是 $(768, 768)$；最後加回原來的 $X$，這一步叫殘差連接（residual connection）。
+#
+# **換你算**　$T = 1024$，這四樣東西的形狀各是什麼？把答案寫成 `(a, b)` 的樣子。
+
+# %% [markdown] lang="en" key="join" of="1c3b1d89f67d" tags=["core"]
+# Each head works through the expression of 4.3 by itself and hands over its output $h$. Then the 12 outputs are concatenated and multiplied by the output projection $W_O$, of shape $(768, 768)$; at last the original $X$ is added, which is called a residual connection.
+#
+# **Your turn**　With $T = 1024$, what are the shapes of these four? Write each answer as `(a, b)`.
+
+# %% key="join-guess" tags=["core"]
+my_shapes = [None, None, None, None]  # h₁, [h₁ … h₁₂], [h₁ … h₁₂] W_O, X + [h₁ … h₁₂] W_O
+
+# %% key="join-measure" tags=["core"]
+rng = np.random.default_rng(0)
+X = rng.standard_normal((1024, 768), dtype="float32")  # (1024, 768)
+W_Q, W_K, W_V = rng.standard_normal((3, 12, 768, 64), dtype="float32") / 768**0.5
+W_O = rng.standard_normal((768, 768), dtype="float32") / 768**0.5  # (768, 768)
+
+heads = al.attention(X @ W_Q, X @ W_K, X @ W_V, mask="causal")  # (12, 1024, 64)
+joined = np.concatenate(heads, axis=1)  # (1024, 768)
+projected = joined @ W_O  # (1024, 768) @ (768, 768) = (1024, 768)
+added = X + projected  # (1024, 768)
+
+blocks = W_O.reshape(12, 64, 768)  # (12, 64, 768)
+by_head = (heads @ blocks).sum(axis=0)  # (12, 1024, 768) → (1024, 768)
+al.show(sum_of_heads=np.allclose(by_head, projected, rtol=0, atol=1e-5))
+al.table(
+    step=["h₁", "[h₁ … h₁₂]", "[h₁ … h₁₂] W_O", "X + [h₁ … h₁₂] W_O"],
+    guess=my_shapes,
+    shape=[heads[0].shape, joined.shape, projected.shape, added.shape],
+)
+
+# %% [markdown] lang="zh-Hant" key="join-claim" tags=["core"]
+# 一個頭是 $(1024, 64)$，12 個頭並排就回到 $(1024, 768)$，和 $X$ 一樣寬，所以才加得回去。
+#
+# 串接只是並排，12 個頭還各說各話。$W_O$ 才把它們合起來。它每 64 列屬於一個頭，所以乘上 $W_O$ 就等於每個頭先各自投影，再全部相加：
+#
+# $$[h_1 \cdots h_{12}]\, W_O = \sum_{n=1}^{12} h_n W_O^{(n)}$$
+#
+# 上面量過，兩邊相同。一個區塊（block）到這裡走了一半：殘差連接之外還有正規化（normalization）和多層感知器（MLP），那是活動 7 的事；怎麼切成許多頭、為什麼要切，是活動 6 的事。
+
+# %% [markdown] lang="en" key="join-claim" of="6eadbd013e3c" tags=["core"]
+# One head gives $(1024, 64)$; 12 side by side are $(1024, 768)$ again, as wide as $X$, and only therefore can the two be added.
+#
+# Concatenating merely puts the heads side by side, each still speaking for itself. It is $W_O$ that brings them together. Every 64 rows of it belong to one head, so multiplying by $W_O$ is the same as projecting each head by itself and adding everything up:
+#
+# $$[h_1 \cdots h_{12}]\, W_O = \sum_{n=1}^{12} h_n W_O^{(n)}$$
+#
+# As measured above, both sides agree. A block is half done at this point: beside the residual connection there are a normalization and a multilayer perceptron (MLP), which belong to activity 7; how to split into many heads, and why, is activity 6.
+
+# %% [markdown] lang="zh-Hant" key="more" tags=[]
+# **先猜猜看**　$d_{\text{model}}$ 維持 768，頭從 12 個加到 24 個。$W_Q$ 的參數（parameter）總數會是原來的幾倍：一半、一樣，還是兩倍？
+
+# %% [markdown] lang="en" key="more" of="854317e59c90" tags=[]
+# **Guess first**　Keep $d_{\text{model}}$ at 768 and go from 12 heads to 24. By what factor does the total number of parameters in $W_Q$ change: half, one, two?
+
+# %% key="more-guess" tags=[]
+guess = None  # ½, 1, 2
+
+# %% key="more-measure" tags=[]
+model = al.ANDREA_120M
+n_head = np.array([1, 6, 12, 24, 96])  # (5,)
+d_k = model.d_model // n_head  # (5,)
+per_head = model.d_model * d_k  # (5,)
+W_Q_size = n_head * per_head  # (5,)
+
+al.show(guess=guess, measured=W_Q_size[3] / W_Q_size[2], fused_size=model.d_model**2)
+al.table(
+    n_head=n_head,
+    d_k=d_k,
+    per_head=per_head,
+    all_heads=W_Q_size,
+    score_count=n_head * model.T**2,
+)
+
+# %% [markdown] lang="zh-Hant" key="more-claim" tags=[]
+# 一樣。頭變多，每個頭就變窄，$12 \times 768 \times 64$ 和 $768 \times 768$ 是同一個數。頭的個數決定的是同一筆參數要分成幾份來用。真正跟著變多的是分數：每個頭都有自己的一張 $T \times T$。
+#
+# 頭多，就有更多種「注意誰」的方式；但是頭越窄，一個頭能比對的方向也越少。
+
+# %% [markdown] lang="en" key="more-claim" of="c08c6b9e8cda" tags=[]
+# One: nothing changes. More heads are narrower heads, and $12 \times 768 \times 64$ is the same number as $768 \times 768$. The number of heads decides into how many shares the same parameters are divided. What does grow is the number of scores: every head has a $T \times T$ table of its own.
+#
+# More heads mean more ways of choosing whom to attend to; but the narrower a head, the fewer directions it can compare along.
+
+# %% [markdown] lang="zh-Hant" key="silent" tags=[]
+# ## 4.5　權重沒有說的事
+#
+# 權重圖很好看，也很容易讓人脫口而出：「模型會這樣回答，就是因為它注意這個詞。」真的嗎？
+#
+# **先猜猜看**　兩列完全不同的權重，有沒有可能給出一模一樣的輸出？
+
+# %% [markdown] lang="en" key="silent" of="0387292adf65" tags=[]
+# ## 4.5　What weights do not say
+#
+# A picture of weights is pretty, and it invites a quick conclusion: "The model answers this way because it attends to that word." Does it?
+#
+# **Guess first**　Can two entirely different rows of weights give exactly the same output?
+
+# %% key="silent-guess" tags=[]
+guess = None  # True, False
+
+# %% key="silent-same" tags=[]
+example = al.running_example()
+V = example.X @ example.W_V  # (6, 3)
+A = np.array([[0, 0.5, 0, 0, 0, 0.5], [0, 0, 0, 1, 0, 0]])  # (2, 6)
+
+output = A @ V  # (2, 6) @ (6, 3) = (2, 3)
+al.show(
+    guess=guess,
+    measured=np.array_equal(output[0], output[1]),
+    first_output=output[0],
+    second_output=output[1],
+)
+al.table(
+    token=example.tokens,
+    first_weights=A[0],
+    second_weights=A[1],
+    **dict(zip(example.value_axes, V.T)),
+)
+
+# %% [markdown] lang="zh-Hant" key="silent-claim" tags=[]
+# 這兩列權重是人手寫的：第一列把權重平分給「去」和「看」，第二列全給「借」。注意的詞元沒有一個相同，輸出卻一模一樣，因為「借」的值剛好在另外兩個的正中間。只看輸出，沒有辦法分辨是哪一列。
+#
+# 再看另一種情形：兩個詞元，第一個拿走九成的權重，它的值卻是 0。
+#
+# **先猜猜看**　把第一個詞元拿掉，其他不動，輸出會變多少？
+
+# %% [markdown] lang="en" key="silent-claim" of="fa99beae09ab" tags=[]
+# These two rows of weights are written by hand: the first divides its weight between "visits" and "reads", the second gives everything to "borrows". They attend to nothing in common, yet the outputs are identical, because the value of "borrows" happens to lie halfway between the other two. From the output nobody can tell which row it was.
+#
+# Now another case: two tokens, of which the first takes nine tenths of the weight, but has the value 0.
+#
+# **Guess first**　Take the first token away and leave the rest as it is; how much does the output change?
+
+# %% key="silent-zero" tags=[]
+A = np.array([0.9, 0.1])  # (2,)
+V = np.array([[0, 0], [5, -3]])  # (2, 2)
+
+al.show(output=A @ V, output_without=A[1:] @ V[1:])
+
+# %% [markdown] lang="zh-Hant" key="silent-real" tags=[]
+# 一點也沒變。九成的權重什麼也沒帶來，輸出全是那一成給的。
+#
+# 這兩個例子是挑過的。換成 ANDREA-120M 的尺寸還會這樣嗎？一列有 1024 個權重，輸出只有 64 個數，加上「總和是 1」，一共 65 個條件。任選 66 個權重，未知數就比條件多一個，總有一個方向可以挪動它們，輸出和總和都不變。沿著這個方向一直挪到有個權重變成 0，再換下一批，挪到不能再挪。下面用亂數造一列權重，照這個辦法做。
+#
+# **先猜猜看**　1024 個權重裡，最後剩下幾個不是 0？
+
+# %% [markdown] lang="en" key="silent-real" of="3f891d29df48" tags=[]
+# Not at all. Nine tenths of the weight brought nothing, and the whole output came from the remaining tenth.
+#
+# Both examples were chosen with care. Does it happen at the size of ANDREA-120M as well? A row has 1024 weights, the output has only 64 numbers; with the condition that the sum is 1, that makes 65 conditions. Take any 66 of the weights, and there is one unknown more than there are conditions: in some direction they can be shifted without changing output or sum. Shift until one weight becomes 0, take the next batch, and go on until nothing can be shifted any more. The next cell does this with a random row of weights.
+#
+# **Guess first**　How many of the 1024 weights are not 0 in the end?
+
+# %% key="silent-real-guess" tags=[]
+guess = None  # 1 … 1024
+
+# %% key="silent-real-measure" tags=[]
+Q, K, V = experiments.random_qkv(1024, 64)  # (1024, 64)
+weights = al.attention_weights(Q[:1], K)[0]  # (1024,)
+conditions = np.column_stack([V, np.ones(1024)]).T  # (65, 1024)
+
+other = weights.copy()  # (1024,)
+while (other > 0).sum() > 65:
+    some = np.flatnonzero(other)[:66]  # (66,)
+    C = conditions[:, some]  # (65, 66)
+    direction = np.append(np.linalg.solve(C[:, :65], C[:, 65]), -1)  # (66,)
+    steps = np.where(direction > 0, other[some] / direction, np.inf)  # (66,)
+    other[some] -= steps.min() * direction
+    other[some[steps.argmin()]] = 0
+
+al.show(
+    guess=guess,
+    measured=np.count_nonzero(other),
+    any_negative=bool((other < 0).any()),
+    total=other.sum(),
+    same_output=np.allclose(other @ V, weights @ V, rtol=0, atol=1e-9),
+    moved_weight=np.abs(other - weights).sum() / 2,
+)
+
+# %% [markdown] lang="zh-Hant" key="silent-recap" tags=[]
+# 絕大多數的權重都歸零了，輸出卻沒有動。所以權重告訴你**這個頭在這裡混了誰、各混多少**，沒有告訴你模型**為什麼**這樣回答：還要看值是什麼、$W_O$ 怎麼用它、其他的頭和層做了什麼。
+#
+# 研究者也為此爭論過：[有一篇論文說注意力不是解釋](https://arxiv.org/abs/1902.10186)，[另一篇說要看你怎麼定義解釋](https://arxiv.org/abs/1908.04626)。想知道一個詞元重不重要，比較可靠的辦法是動手試：把它改掉或拿掉，看答案動不動。
+
+# %% [markdown] lang="en" key="silent-recap" of="6c1f7534160c" tags=[]
+# Nearly all weights are gone, and the output has not stirred. So weights tell you **whom this head mixed here, and how much of each**. They do not tell you **why** the model answers as it does: for that you also need the values, what $W_O$ makes of them, and what the other heads and layers do.
+#
+# Researchers have argued about this: [one paper says that attention is not explanation](https://arxiv.org/abs/1902.10186), [another that it depends on what you call an explanation](https://arxiv.org/abs/1908.04626). To find out whether a token matters, a more reliable way is to try: change it or take it away, and see whether the answer moves.
+
+# %% [markdown] lang="zh-Hant" key="recap" tags=["core"]
+# ## 4.6　帶得走的四句話
+#
+# - softmax 把分數的差變成權重的倍數；減去最大值不改變任何權重，只保證不溢位。
+# - 輸出是值的加權總和，算數的是權重乘上值。
+# - 整個注意力是一個式子：$\operatorname{softmax}(\operatorname{mask}(Q K^\top / \sqrt{d_k}))\, V$。
+# - 每個頭交出 $(1024, 64)$，12 個頭串接成 $(1024, 768)$，再由 $W_O$ 合起來；頭變多，參數不會變多。
+#
+# 你現在手上有一個完整的注意力層，從 $X$ 進去，從 $W_O$ 出來。這個系列的活動 6 讓許多頭各看各的（多頭注意力，multi-head attention），活動 7 再加上殘差連接、正規化和 MLP，組成一個完整的 Transformer 區塊，疊 12 次就是 ANDREA-120M 的主體。
+
+# %% [markdown] lang="en" key="recap" of="1a5b8affd76b" tags=["core"]
+# ## 4.6　Four sentences to take along
+#
+# - Softmax turns differences of scores into ratios of weights; subtracting the maximum changes no weight, it only rules out overflow.
+# - The output is a weighted sum of values, and what counts is weight times value.
+# - All of attention is one expression: $\operatorname{softmax}(\operatorname{mask}(Q K^\top / \sqrt{d_k}))\, V$.
+# - Each head gives $(1024, 64)$, 12 heads are concatenated to $(1024, 768)$, and $W_O$ brings them together; more heads do not mean more parameters.
+#
+# You now hold a complete attention layer, from $X$ at the entrance to $W_O$ at the exit. Activity 6 of this series lets many heads each look for themselves (multi-head attention); activity 7 adds the residual connection, the normalization and the MLP. Together they make a complete Transformer block, and 12 of those, stacked, are the body of ANDREA-120M.
+
+# %% [markdown] lang="zh-Hant" key="count" tags=[]
+# ## A.　參數有幾個
+#
+# 附錄：把整個模型的參數數一遍。輸入的嵌入（embedding）和輸出端各有一張 $V_{\text{size}} \times d_{\text{model}}$ 的表（$V_{\text{size}}$ 是詞彙表的大小），位置嵌入（position embedding）是 $T \times d_{\text{model}}$；每一層的注意力有 $W_Q$、$W_K$、$W_V$、$W_O$ 四個 $d_{\text{model}}^2$，MLP 有八個。
+#
+# $$2\, V_{\text{size}}\, d_{\text{model}} + T\, d_{\text{model}} + n_{\text{layer}} \cdot 12\, d_{\text{model}}^2$$
+#
+# **先猜猜看**　ANDREA-120M 的參數裡，屬於注意力的占多少？寫一個 0 到 1 之間的數。
+
+# %% [markdown] lang="en" key="count" of="c80b556fe6c6" tags=[]
+# ## A.　Counting parameters
+#
+# An appendix: count the parameters of a whole model. The input embedding and the output each have a table of $V_{\text{size}} \times d_{\text{model}}$ ($V_{\text{size}}$ is the size of the vocabulary), the position embedding is $T \times d_{\text{model}}$; in each layer attention has four times $d_{\text{model}}^2$, namely $W_Q$, $W_K$, $W_V$ and $W_O$, and the MLP has eight.
+#
+# $$2\, V_{\text{size}}\, d_{\text{model}} + T\, d_{\text{model}} + n_{\text{layer}} \cdot 12\, d_{\text{model}}^2$$
+#
+# **Guess first**　What share of the parameters of ANDREA-120M belongs to attention? Write a number between 0 and 1.
+
+# %% key="count-guess" tags=[]
+guess = None  # 0 … 1
+
+# %% key="count-table" tags=[]
+small, medium, large = al.FAMILY
+sizes = [
+    (small, small.vocabulary),
+    (medium, medium.vocabulary),
+    (large, 8449),
+    (large, 16641),
+]
+counts = [al.count_parameters(m.d_model, m.n_layer, m.T, size) for m, size in sizes]
+in_attention = [m.n_layer * 4 * m.d_model**2 for m, _ in sizes]
+
+al.show(guess=guess, measured=in_attention[1] / counts[1])
+al.table(
+    model=[m.name for m, _ in sizes],
+    vocabulary=[size for _, size in sizes],
+    counted=counts,
+    published=[m.published_n_params for m, _ in sizes],
+    attention_share=[part / count for part, count in zip(in_attention, counts, strict=True)],
+)
+
+# %% [markdown] lang="zh-Hant" key="count-claim" tags=[]
+# 前兩個和公布的數字吻合到三位，所以輸入和輸出的嵌入看來是分開的，也沒有偏差項（就算多了幾個正規化用的增益，也還對得上）。「120M」只是名字，實際上是 9,870 萬個左右。480M 的詞彙表有兩種說法，這裡兩種都列。公布的是約數，第一種比較接近，但這不算證明，所以只說**大約** 4.8 億。
+#
+# 每一層裡，注意力占 12 份中的 4 份，MLP 占 8 份；再加上嵌入，注意力的比例就低於三分之一。還要注意公式裡沒有 $n_{\text{head}}$：頭的個數不影響參數。縮放、遮罩、softmax 和加權總和也沒有任何參數，模型要學的全在那些矩陣裡。
+
+# %% [markdown] lang="en" key="count-claim" of="dad1ff54cfa1" tags=[]
+# The first two meet the published numbers to three digits, so the input and output embeddings seem to be separate and biases absent (a few normalization gains would fit as well). "120M" is only a name; the model has about 98.7 million parameters. For 480M there are two accounts of the vocabulary, and both are listed. The published count is a rounded one; the first account comes closer to it, but that proves nothing, so let us say **about** 480 million.
+#
+# In each layer attention has 4 shares out of 12 and the MLP has 8; with the embeddings added, the share of attention falls below one third. Note also that $n_{\text{head}}$ does not appear: the number of heads has no influence. Nor do scaling, mask, softmax and weighted sum have any parameters; everything the model learns is in the matrices.
