@@ -1,0 +1,396 @@
+"""Heatmaps of attention on given axes: which values, which colours, which words.
+
+Each ``draw_`` function may be called again and again on the same axes, as a slider moves: the
+picture changes in place.  None of them knows pyplot.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.colors import ListedColormap
+from numpy.typing import NDArray
+
+from .figure_parts import BoolArray, FloatArray, Scale, Side
+from .figure_style import style
+from .heatmap import MOST_NUMBERS, heatmap_on, level_titles
+from .labels import label
+from .plot_inputs import (
+    allowed_cells,
+    hidden_cells,
+    matrix,
+    number,
+    round_up,
+    side,
+    sides,
+    title_or,
+)
+
+WEIGHTS_MAP = "viridis"  # perceptually even, dark to light
+SCORES_MAP = "RdBu_r"  # blue below 0, white at 0, red above
+MASK_COLOUR = "#2f6f9f"
+MOST_ABSOLUTE = 32  # keys up to which weights are coloured 0…1
+COLOURS = ("auto", "absolute", "relative")
+_OCTAVES = (-3, 6)  # relative weights are told apart from 1/8 to 64 times uniform
+
+
+def draw_scores(
+    ax: Axes,
+    scores: Any,
+    *,
+    mask: Any = None,
+    tokens: Sequence[str] | None = None,
+    key_tokens: Sequence[str] | None = None,
+    title: str | None = None,
+    limit: float | None = None,
+    square: bool = False,
+) -> Axes:
+    """Draw scores onto axes; arguments as in :func:`andrea_lesson.plotting.plot_scores`.
+
+    Parameters
+    ----------
+    limit : float, optional
+        Colours reach from -limit to limit; by default a round number that takes in every
+        visible finite score.
+    square : bool
+        Fill a square whatever the shape, so that several pictures line up.
+
+    Returns
+    -------
+    Axes
+    """
+    values = matrix("scores", scores)
+    hidden = hidden_cells(mask, values)
+    with style():
+        rows, columns = sides(values.shape, tokens, key_tokens)
+        heatmap_on(ax).show(
+            hidden=hidden,
+            title=title_or(title, "scores"),
+            rows=rows,
+            columns=columns,
+            square=square,
+            **_in_scores_colours(values, hidden, limit),
+        )
+    return ax
+
+
+def draw_weights(
+    ax: Axes,
+    weights: Any,
+    *,
+    mask: Any = None,
+    tokens: Sequence[str] | None = None,
+    key_tokens: Sequence[str] | None = None,
+    title: str | None = None,
+    color: str = "auto",
+    square: bool = False,
+) -> Axes:
+    """Draw weights onto axes; arguments as in :func:`andrea_lesson.plotting.plot_weights`.
+
+    Parameters
+    ----------
+    square : bool
+        Fill a square whatever the shape, so that several pictures line up.
+
+    Returns
+    -------
+    Axes
+    """
+    values = matrix("weights", weights)
+    hidden = hidden_cells(mask, values)
+    with style():
+        rows, columns = sides(values.shape, tokens, key_tokens)
+        heatmap_on(ax).show(
+            hidden=hidden,
+            title=title_or(title, "weights"),
+            rows=rows,
+            columns=columns,
+            square=square,
+            **_in_weights_colours(values, hidden, color),
+        )
+    return ax
+
+
+def draw_mask(
+    ax: Axes,
+    mask: Any,
+    *,
+    tokens: Sequence[str] | None = None,
+    key_tokens: Sequence[str] | None = None,
+    title: str | None = None,
+    square: bool = False,
+    explain: bool = True,
+) -> Axes:
+    """Draw a mask onto axes; arguments as in :func:`andrea_lesson.plotting.plot_mask`.
+
+    Parameters
+    ----------
+    square : bool
+        Fill a square whatever the shape, so that several pictures line up.
+    explain : bool
+        Say below the picture what the looks mean.
+
+    Returns
+    -------
+    Axes
+    """
+    allowed = allowed_cells(mask)
+    with style():
+        rows, columns = sides(allowed.shape, tokens, key_tokens)
+        heatmap_on(ax).show(
+            np.ones(allowed.shape),
+            scale=Scale(ListedColormap([MASK_COLOUR]), 0.0, 1.0),
+            hidden=~allowed,
+            title=title_or(title, "mask"),
+            rows=rows,
+            columns=columns,
+            legend=[(MASK_COLOUR, label("may_attend"))] if explain else [],
+            hidden_words=label("may_not_attend") if explain else "",
+            square=square,
+        )
+    return ax
+
+
+def draw_masks(
+    axes: Sequence[Axes] | NDArray[Any],
+    masks: Mapping[str, Any],
+    *,
+    tokens: Sequence[str] | None = None,
+) -> NDArray[Any]:
+    """Draw several masks, for comparison; as in :func:`andrea_lesson.plotting.plot_masks`.
+
+    Parameters
+    ----------
+    axes : Axes, one for each mask
+        Those at the left name the rows; the one at the lower left says what the looks mean.
+    masks : mapping of str to array of bool, shape (T_q, T_k)
+        By title; True = may attend.
+    tokens : sequence of str, optional
+
+    Returns
+    -------
+    ndarray of Axes, one axis
+    """
+    drawn = np.asarray(axes, dtype=object).ravel()
+    if drawn.size != len(masks):
+        raise ValueError(f"axes must hold {len(masks)} Axes, one a mask; got {drawn.size}.")
+    corners = [ax.get_position(original=True).p0 for ax in drawn]
+    left, low = np.min(corners, axis=0)
+    for ax, (x, y), (title, mask) in zip(drawn, corners, masks.items(), strict=True):
+        explain = bool(x == left and y == low)
+        draw_mask(ax, mask, tokens=tokens, title=title, square=True, explain=explain)
+        if x > left:
+            ax.yaxis.label.set_visible(False)
+    return drawn
+
+
+def draw_matrix(
+    ax: Axes,
+    values: Any,
+    *,
+    rows: Sequence[str] | None = None,
+    columns: Sequence[str] | None = None,
+    row_words: str | None = None,
+    column_words: str | None = None,
+    title: str | None = None,
+    numbers: bool = True,
+    limit: float | None = None,
+    square: bool = False,
+) -> Axes:
+    """Draw any matrix onto axes; arguments as in :func:`andrea_lesson.plotting.plot_matrix`.
+
+    Parameters
+    ----------
+    row_words, column_words : str, optional
+        What rows and columns are, "row" and "column" by default; "" for nothing.
+    limit : float, optional
+        Colours reach from -limit to limit.
+    square : bool
+        Fill a square whatever the shape, so that several pictures line up.
+
+    Returns
+    -------
+    Axes
+    """
+    values = matrix("matrix", values, "(rows, columns)")
+    height, width = values.shape
+    look = _in_scores_colours(values, None, limit)
+    if not numbers:
+        look["numbers"] = None
+    with style():
+        heatmap_on(ax).show(
+            title=title_or(title, None),
+            rows=side(
+                label("matrix_rows") if row_words is None else row_words, rows, height, "rows"
+            ),
+            columns=side(
+                label("matrix_columns") if column_words is None else column_words,
+                columns,
+                width,
+                "columns",
+            ),
+            square=square,
+            **look,
+        )
+    return ax
+
+
+def draw_attention_steps(
+    axes: Sequence[Axes] | NDArray[Any],
+    steps: Any,
+    *,
+    tokens: Sequence[str] | None = None,
+    color: str = "auto",
+) -> NDArray[Any]:
+    """Draw scores, scaled scores, masked scores, weights and output onto five axes.
+
+    Parameters
+    ----------
+    axes : five Axes
+    steps : AttentionSteps
+        Of one head: every array has two axes.  Cells that are -inf in the masked scores and
+        not before are hidden cells.
+    tokens : sequence of str, optional
+    color : {"auto", "absolute", "relative"}
+        As in :func:`andrea_lesson.plotting.plot_weights`.
+
+    Returns
+    -------
+    ndarray of Axes, shape (5,)
+    """
+    drawn = np.asarray(axes, dtype=object).ravel()
+    if drawn.size != 5:
+        raise ValueError(f"axes must be five Axes, one a step; got {drawn.size}.")
+    names = ("scores", "scaled_scores", "masked_scores", "weights")
+    arrays = [matrix(f"steps.{name}", getattr(steps, name)) for name in names]
+    scores, scaled, masked, weights = arrays
+    output = matrix("steps.output", steps.output, "(T_q, d_v)")
+    seen = ~(np.isneginf(masked) & ~np.isneginf(scaled))
+    shown, whole = _limit(scaled, ~seen), _limit(scaled, None)
+    if whole < 4 * shown:  # a score keeps its colour when others are hidden, if that does no harm
+        shown = whole
+    with style():
+        queries, keys = sides(scores.shape, tokens, None)
+        pictures: list[tuple[str, Side, BoolArray | None, dict[str, Any]]] = [
+            (label("scores_formula"), keys, None, _in_scores_colours(scores, None)),
+            (
+                label("scaled_formula", scale=_ratio(scaled, scores)),
+                keys,
+                None,
+                _in_scores_colours(scaled, None, whole),
+            ),
+            (label("masked_formula"), keys, ~seen, _in_scores_colours(masked, ~seen, shown)),
+            (label("weights_formula"), keys, ~seen, _in_weights_colours(weights, ~seen, color)),
+            (
+                label("output_formula"),
+                Side(label("columns_values")),
+                None,
+                _in_scores_colours(output, None),
+            ),
+        ]
+        for ax, (title, columns, hidden, look) in zip(drawn, pictures, strict=True):
+            # The queries are the same all along and named once.
+            rows = queries if ax is drawn[0] else Side("", ())
+            heatmap_on(ax).show(
+                hidden=hidden, title=title, rows=rows, columns=columns, square=True, **look
+            )
+        level_titles(drawn)
+    return drawn
+
+
+# -- colours ---------------------------------------------------------------------------------------
+
+
+def _in_scores_colours(
+    values: FloatArray, hidden: BoolArray | None, limit: float | None = None
+) -> dict[str, Any]:
+    """Values, scale and numbers for :meth:`Heatmap.show`: below 0, 0 and above 0."""
+    if limit is None:
+        limit = _limit(values, hidden)
+    ticks = tuple((value, number(value)) for value in (-limit, 0.0, limit))
+    scale = Scale(SCORES_MAP, -limit, limit, ticks)
+    return {"values": values, "scale": scale, "numbers": _numbers(values)}
+
+
+def _in_weights_colours(values: FloatArray, hidden: BoolArray | None, color: str) -> dict[str, Any]:
+    """Values, scale and numbers for :meth:`Heatmap.show`: 0…1, or multiples of uniform."""
+    if color not in COLOURS:
+        raise ValueError(f'color must be "auto", "absolute" or "relative"; got {color!r}.')
+    relative = color == "relative" or (color == "auto" and values.shape[1] > MOST_ABSOLUTE)
+    return {
+        "values": _relative(values, hidden) if relative else values,
+        "scale": _relative_scale() if relative else _absolute_scale(values, hidden),
+        "numbers": _numbers(values, decimals=2),
+    }
+
+
+def _limit(values: FloatArray, hidden: BoolArray | None) -> float:
+    """Round number that takes in the visible finite values; round, so that it rarely moves."""
+    visible = np.isfinite(values) if hidden is None else np.isfinite(values) & ~hidden
+    return round_up(float(np.abs(values[visible]).max(initial=0.0)))
+
+
+def _absolute_scale(values: FloatArray, hidden: BoolArray | None) -> Scale:
+    """0…1, unless something that calls itself a weight lies outside."""
+    visible = np.isfinite(values) if hidden is None else np.isfinite(values) & ~hidden
+    seen = values[visible]
+    high = max(1.0, float(seen.max(initial=0.0)))
+    low = min(0.0, float(seen.min(initial=0.0)))
+    high, low = (1.0 if high < 1 + 1e-6 else round_up(high)), (-round_up(-low) if low < 0 else 0.0)
+    return Scale(
+        WEIGHTS_MAP, low, high, tuple((v, number(v)) for v in (low, (low + high) / 2, high))
+    )
+
+
+def _relative(weights: FloatArray, hidden: BoolArray | None) -> FloatArray:
+    """Octaves above or below uniform: log2 of weight × number of keys that the row may see."""
+    keys = np.full((len(weights), 1), weights.shape[1])
+    if hidden is not None:
+        keys = (~hidden).sum(axis=1, keepdims=True)
+    finite = np.isfinite(weights)
+    multiples = np.clip(
+        np.where(finite, weights, 1.0) * keys, 2.0 ** _OCTAVES[0], 2.0 ** _OCTAVES[1]
+    )
+    return np.where(finite, np.log2(multiples), weights)
+
+
+def _relative_scale() -> Scale:
+    low, high = _OCTAVES
+    ticks = (
+        (low, f"≤ 1/{2**-low}"),
+        (0, "1"),
+        (-low, f"{2**-low}"),
+        (high, f"≥ {2**high}"),
+    )
+    return Scale(WEIGHTS_MAP, low, high, ticks, label("relative_weights"))
+
+
+# -- numbers in the cells -------------------------------------------------------------------------
+
+
+def _numbers(values: FloatArray, decimals: int | None = None) -> NDArray[np.str_] | None:
+    """Write what stands in the cells, all with the same decimals; None where there is no room."""
+    if values.shape[1] > MOST_NUMBERS or values.size > 20 * MOST_NUMBERS:
+        return None
+    finite = values[np.isfinite(values)]
+    most = decimals
+    if most is None:
+        size = np.abs(finite).max(initial=0.0)
+        most = 2 if size < 10 else 1 if size < 100 else 0
+    # No more than the numbers need; weights, which are read side by side, all or none.
+    enough = (0, most) if decimals else range(most + 1)
+    decimals = next((few for few in enough if (finite == np.round(finite, few)).all()), most)
+    texts = [
+        "0" if value == 0 else f"{value:z.{decimals}f}".replace("-", "−") for value in values.flat
+    ]
+    return np.array(texts, dtype=str).reshape(values.shape)
+
+
+def _ratio(scaled: FloatArray, scores: FloatArray) -> str:
+    """Find the factor between two matrices from their largest finite entry."""
+    finite = np.isfinite(scores) & np.isfinite(scaled) & (scores != 0)
+    if not finite.any():
+        return "1"
+    place = np.argmax(np.where(finite, np.abs(scores), 0.0))
+    return f"{scaled.flat[place] / scores.flat[place]:.3g}"

@@ -1,0 +1,87 @@
+"""Where a panel's Q, K and V come from: random vectors, or the six tokens of the lesson."""
+
+from typing import Any
+
+from ..experiments import FloatArray, random_qkv
+from ..labels import label
+from ..scaled_dot_product import project_qkv
+from ..six_tokens import running_example
+from .settings import EXAMPLE, RANDOM, SEEDS, SOURCES, choice, whole
+
+LONGEST, WIDEST = 64, 256  # T and d_k of random vectors
+
+
+def vectors(
+    source: str, T: int, d_k: int, seed: int
+) -> tuple[FloatArray, FloatArray, FloatArray, list[str] | None]:
+    """Make the vectors that a panel shows.
+
+    Parameters
+    ----------
+    source : {"random", "running-example"}
+    T : int
+        Positions, 1…64, or 1…6 of the running example.
+    d_k : int
+        Width of queries and keys, 1…256; that of the running example is fixed.
+    seed : int
+        Of the random vectors.
+
+    Returns
+    -------
+    Q, K : ndarray, shape (T, d_k)
+    V : ndarray, shape (T, d_v)
+        d_v = d_k where they are random.
+    tokens : list of T str, or None
+        None where they are random.
+
+    Raises
+    ------
+    SettingError
+        In one sentence of the current language.
+    """
+    choice("source", source, SOURCES)
+    if source == RANDOM:
+        whole("T", T, 1, LONGEST)
+        whole("d_k", d_k, 1, WIDEST)
+        return *random_qkv(T, d_k, seed=whole("seed", seed, *SEEDS)), None
+    example = running_example()
+    whole("T", T, 1, len(example.tokens))
+    width = example.W_K.shape[1]
+    whole("d_k", d_k, width, width)
+    Q, K, V = project_qkv(example.X[:T], example.W_Q, example.W_K, example.W_V)
+    return Q, K, V, example.tokens[:T]
+
+
+def caption(source: str, seed: int) -> str:
+    """Say beneath a picture where its numbers come from."""
+    return label("caption_example") if source == EXAMPLE else label("caption_random", seed=seed)
+
+
+class SourceLimits:
+    """Holds T and d_k to the running example while it is the source, and gives them back."""
+
+    def __init__(self) -> None:
+        self._before: dict[str, int] | None = None
+
+    def __call__(self, controls: dict[str, Any]) -> None:
+        """Set limits, values and what is greyed out to fit the source."""
+        T, d_k = controls["T"], controls["d_k"]
+        inside = controls["source"].value == EXAMPLE
+        if inside:
+            example = running_example()
+            longest, width = len(example.tokens), example.W_K.shape[1]
+            if self._before is None:
+                self._before = {"T": T.value, "d_k": d_k.value}
+                T.max = longest
+                T.value = min(T.value, longest)
+                T.touched = False
+            elif d_k.value != width:  # set by code: meant for when random vectors come back
+                self._before["d_k"] = d_k.value
+            d_k.value = width
+        elif self._before is not None:
+            T.max = LONGEST
+            if not T.touched:  # since the example came
+                T.value = self._before["T"]
+            d_k.value = self._before["d_k"]
+            self._before = None
+        d_k.disabled = controls["seed"].disabled = inside

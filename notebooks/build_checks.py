@@ -1,0 +1,193 @@
+"""Checks that run nothing: twins against each other, stored notebooks against their sources."""
+
+import json
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import nbformat
+from nbformat import NotebookNode
+
+from build_markdown import take_apart
+from build_source import (
+    LANGUAGES,
+    VOLATILE,
+    Cell,
+    Project,
+    digest,
+    edition,
+    first_code,
+    read_source,
+    structure_problems,
+)
+from build_words import (
+    Glossary,
+    chinese_problems,
+    code_word_problems,
+    label_problems,
+    readme_problems,
+)
+
+MAX_BYTES = 1_000_000
+_MACHINE_PATH = re.compile(r"(?:/tmp|/home|/Users|/root|/var/folders)/|\b[A-Z]:\\")
+
+
+def check(project: Project) -> Iterator[str]:
+    """Everything that is wrong in the lesson's sources and stored notebooks, a line each."""
+    glossary = Glossary(project.root / "data" / "glossary.csv")
+    names = [source.stem for source in project.sources]
+    for source in project.sources:
+        cells = read_source(source)
+        problems = structure_problems(cells)
+        if not problems:
+            problems = [
+                *twin_problems(cells, names),
+                *chinese_cell_problems(cells, glossary),
+                *code_word_problems(cells),
+            ]
+        yield from (f"notebooks/src/{source.name}: {problem}" for problem in problems)
+        for language in LANGUAGES:
+            if not structure_problems(cells):
+                place = f"notebooks/{language}/{source.stem}.ipynb"
+                path = project.notebook(source.stem, language)
+                for problem in stored_problems(path, edition(cells, language)):
+                    yield f"{place}: {problem}"
+    for language in LANGUAGES:
+        for path in sorted((project.root / "notebooks" / language).glob("*.ipynb")):
+            if path.stem not in names:
+                yield f"notebooks/{language}/{path.name}: it has no source"
+    for name, problems_of in (
+        ("andrea_lesson/labels.py", label_problems),
+        ("README.md", readme_problems),
+    ):
+        text = (project.root / name).read_text(encoding="utf-8")
+        yield from (f"{name}: {problem}" for problem in problems_of(text, glossary))
+
+
+def twin_problems(cells: list[Cell], names: Iterable[str]) -> Iterator[str]:
+    """Where the two languages are not the same lesson.
+
+    Parameters
+    ----------
+    cells : list of Cell
+        Of one source.
+    names : iterable of str
+        Names of all sources, since a notebook links to no other file.
+    """
+    chinese, english = (
+        {cell.key: cell for cell in cells if cell.lang == language} for language in LANGUAGES
+    )
+    for key in chinese.keys() - english.keys():
+        yield f"{key}: no English twin"
+    for key in english.keys() - chinese.keys():
+        yield f"{key}: no Chinese twin"
+    for before, cell in pairwise(cells):
+        if cell.lang == "en" and cell.key in chinese and chinese[cell.key] is not before:
+            yield f"{cell.key}: the English twin does not stand right below the Chinese cell"
+    for key in (key for key in chinese if key in english):
+        original, twin = chinese[key], english[key]
+        if twin.of != digest(original.text):
+            yield f"{key}: the translation is older than its original (then build.py --stamp)"
+        if twin.tags != original.tags:
+            yield f"{key}: tags {original.tags} in Chinese, {twin.tags} in English"
+        ours, theirs = take_apart(original.text), take_apart(twin.text)
+        yield from _differences(key, "formula", ours.formulas, theirs.formulas)
+        yield from _differences(key, "code", ours.code, theirs.code)
+        yield from _differences(key, "link", ours.links, theirs.links)
+        if ours.levels != theirs.levels:
+            yield f"{key}: heading levels {ours.levels} in Chinese, {theirs.levels} in English"
+        for link in ours.links:
+            if not re.match(r"https?://|#$|mailto:", link):
+                name = link.partition("#")[0]
+                if name.removesuffix(".ipynb") not in names or not name.endswith(".ipynb"):
+                    yield f"{key}: {link} is no notebook of the lesson"
+
+
+def _differences(key: str, what: str, chinese: list[str], english: list[str]) -> Iterator[str]:
+    ours, theirs = Counter(chinese), Counter(english)
+    for text in (ours - theirs).elements():
+        yield f"{key}: {what} missing or changed in English: {text}"
+    for text in (theirs - ours).elements():
+        yield f"{key}: {what} missing or changed in Chinese: {text}"
+
+
+def chinese_cell_problems(cells: list[Cell], glossary: Glossary) -> Iterator[str]:
+    """Wrong terms and typography in the Chinese cells and in the first code cell."""
+    for cell in cells:
+        if cell.lang == "zh-Hant":
+            yield from (f"{cell.key}: {text}" for text in chinese_problems(cell.text, glossary))
+    if setup := first_code(cells):
+        yield from (f"{setup.key}: {text}" for text in label_problems(setup.text, glossary))
+
+
+def stored_problems(path: Path, expected: NotebookNode) -> Iterator[str]:
+    """What is wrong with a generated notebook, its outputs' numbers apart."""
+    if not path.exists():
+        yield "it is missing (run build.py)"
+        return
+    text = path.read_text(encoding="utf-8")
+    if len(text.encode("utf-8")) > MAX_BYTES:
+        yield f"{len(text.encode('utf-8')):,} bytes are more than {MAX_BYTES:,}"
+    stored = json.loads(text)
+    if stored["metadata"].get("kernelspec", {}).get("name") != "python3":
+        yield "the kernel is not python3"
+    if "widgets" in stored["metadata"]:
+        yield "it stores widget state (metadata.widgets)"
+    yield from _drift(stored, json.loads(nbformat.writes(expected)))
+    code = [cell for cell in stored["cells"] if cell["cell_type"] == "code"]
+    fresh = [cell["id"] for cell in code if cell.get("execution_count") is None]
+    if fresh:
+        more = f" and {len(fresh) - 1} more were" if fresh[1:] else " was"
+        yield f"{fresh[0]}{more} never executed (run build.py)"
+    for cell in code:
+        yield from (f"{cell.get('id')}: {text}" for text in _output_problems(cell))
+
+
+def _drift(stored: dict[str, Any], expected: dict[str, Any]) -> Iterator[str]:
+    """Differences from what the source makes, outputs apart; one line names the first cell."""
+    advice = "differs from the source (run build.py)"
+    own = {"widgets", "kernelspec"}  # reported by name
+    metadata, wanted = (
+        {name: value for name, value in notebook["metadata"].items() if name not in own}
+        for notebook in (stored, expected)
+    )
+    if metadata != wanted:
+        yield f"notebook metadata {advice}"
+    if (stored["nbformat"], stored["nbformat_minor"]) != (
+        expected["nbformat"],
+        expected["nbformat_minor"],
+    ):
+        yield f"the format's version {advice}"
+    ours, theirs = (
+        [
+            {part: cell.get(part) for part in ("cell_type", "id", "metadata", "source")}
+            for cell in notebook["cells"]
+        ]
+        for notebook in (stored, expected)
+    )
+    if [cell["id"] for cell in ours] != [cell["id"] for cell in theirs]:
+        yield f"the list of cells {advice}"
+        return
+    for mine, other in zip(ours, theirs, strict=True):
+        for part in ("cell_type", "metadata", "source"):
+            if mine[part] != other[part]:
+                yield f"{mine['id']}: its {part.replace('source', 'text')} {advice}"
+
+
+def _output_problems(cell: dict[str, Any]) -> Iterator[str]:
+    if cell["outputs"] and VOLATILE in cell["metadata"].get("tags", []):
+        yield "a volatile cell stores its output"
+    for output in cell["outputs"]:
+        data = output.get("data", {})
+        if output["output_type"] == "error":
+            yield f"it stores an error, {output.get('ename')}"
+        if output.get("name") == "stderr":
+            yield "it stores a warning (stderr)"
+        if "application/vnd.jupyter.widget-view+json" in data:
+            yield "it stores a widget that a reader without a kernel cannot see"
+        words = json.dumps([output.get("text"), data.get("text/plain")], ensure_ascii=False)
+        if _MACHINE_PATH.search(words):
+            yield "it stores a path of one machine; tag it volatile"

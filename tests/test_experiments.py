@@ -1,0 +1,294 @@
+"""What the lesson claims, checked against theory, and the naive forms checked to go wrong."""
+
+import math
+
+import numpy as np
+import pytest
+
+import andrea_lesson as al
+from andrea_lesson import experiments
+
+
+def same(one, other):
+    np.testing.assert_array_equal(one, other, strict=True)
+
+
+# -- random vectors ------------------------------------------------------------------------------
+
+
+def test_random_vectors_have_mean_0_and_variance_1():
+    for array in experiments.random_qkv(1024, 64):
+        assert array.shape == (1024, 64)
+        assert abs(array.mean()) < 4 / math.sqrt(array.size)
+        assert abs(array.var() - 1) < 4 * math.sqrt(2 / array.size)
+
+
+def test_queries_keys_and_values_differ():
+    Q, K, V = experiments.random_qkv(8, 4)
+    assert not np.allclose(Q, K)
+    assert not np.allclose(K, V)
+
+
+def test_a_longer_or_wider_example_keeps_what_was_there():
+    small = experiments.random_qkv(5, 3, seed=2)
+    for grown, before in zip(experiments.random_qkv(40, 70, seed=2), small, strict=True):
+        same(grown[:5, :3], before)
+
+
+def test_d_v_is_its_own():
+    Q, _, V = experiments.random_qkv(4, 6, 2)
+    assert (Q.shape, V.shape) == ((4, 6), (4, 2))
+    same(V, experiments.random_qkv(4, 9, 2)[2])
+
+
+@pytest.mark.parametrize("T", [-1, 1025])
+def test_length_out_of_range_is_refused(T):
+    with pytest.raises(ValueError, match="T must lie between 0 and 1024"):
+        experiments.random_qkv(T, 4)
+
+
+def test_same_seed_same_numbers_other_seed_others():
+    same(experiments.random_qkv(4, 4, seed=3)[0], experiments.random_qkv(4, 4, seed=3)[0])
+    assert not np.allclose(
+        experiments.random_qkv(4, 4, seed=3)[0], experiments.random_qkv(4, 4, seed=4)[0]
+    )
+    row = experiments.random_row(64, 8, seed=3)
+    experiments._running_scores.cache_clear()
+    same(experiments.random_row(64, 8, seed=3), row)
+    assert not np.allclose(experiments.random_row(64, 8, seed=4), row)
+
+
+# -- the spread of scores ------------------------------------------------------------------------
+
+WIDTHS = (64, 256, 4096)
+
+
+def test_unit_variance_scores_spread_like_the_root_of_d_k():
+    measured = experiments.score_spreads(WIDTHS)
+    same(measured.predicted_std, np.array([8.0, 16.0, 64.0]))
+    np.testing.assert_allclose(measured.std, [8, 16, 64], rtol=sampling_error(1000))
+    # |x| of a normal variable of spread 8 is 8 √(2/π) on average
+    assert measured.mean_absolute[0] == pytest.approx(6.4, rel=sampling_error(1000))
+
+
+def test_unit_vectors_spread_like_one_over_the_root_of_d_k():
+    measured = experiments.score_spreads(WIDTHS, components="unit-vectors")
+    np.testing.assert_allclose(measured.std, [0.125, 0.0625, 0.015625], rtol=sampling_error(1000))
+    assert np.abs(measured.scores).max() <= 1
+
+
+def test_spread_of_one_width_does_not_depend_on_the_others_measured():
+    same(
+        experiments.score_spreads((64, 4096)).scores[0],
+        experiments.score_spreads((1, 64, 300, 4096)).scores[1],
+    )
+
+
+def test_unknown_components_are_refused():
+    for measure in (
+        lambda: experiments.score_spreads((4,), components="unit"),
+        lambda: experiments.random_row(4, 4, components="unit"),
+    ):
+        with pytest.raises(ValueError, match="components must be one of"):
+            measure()
+
+
+def test_random_row_is_a_row_of_raw_scores():
+    raw = experiments.random_row(64, 1024, seed=1)
+    assert raw.dtype == np.float64
+    # one query: its own length scales the whole row, by √2/16 give or take
+    assert raw.std() == pytest.approx(8, rel=0.35)
+    same(experiments.random_row(64, 10, seed=1), raw[:10])
+
+
+def test_random_row_of_unit_vectors():
+    alone = experiments.random_row(1, 50, components="unit-vectors")
+    np.testing.assert_allclose(np.abs(alone), np.ones(50), rtol=1e-6)
+    row = experiments.random_row(256, 1024, components="unit-vectors")
+    assert np.abs(row).max() < 1
+    assert row.std() == pytest.approx(1 / 16, rel=sampling_error(1024))
+
+
+@pytest.mark.parametrize(("d_k", "T"), [(0, 4), (4097, 4), (4, 0), (4, 1025)])
+def test_random_row_out_of_range_is_refused(d_k, T):
+    with pytest.raises(ValueError, match="must lie between 1 and"):
+        experiments.random_row(d_k, T)
+
+
+def test_divisors():
+    assert experiments.divisor_value("none", 64) == 1
+    assert experiments.divisor_value("sqrt_d_k", 64) == 8
+    assert experiments.divisor_value("d_k", 64) == 64
+    with pytest.raises(ValueError, match="divisor must be one of"):
+        experiments.divisor_value("d_model", 64)
+
+
+# -- how peaked the weights are ------------------------------------------------------------------
+
+
+def test_effective_keys_of_rows_known_by_hand():
+    rows = np.array([[0.25, 0.25, 0.25, 0.25], [0, 1, 0, 0], [0.5, 0, 0.5, 0], [0, 0, 0, 0]])
+    np.testing.assert_allclose(experiments.effective_keys(rows), [4, 1, 2, 0], rtol=1e-14)
+
+
+def test_scaled_rows_keep_T_over_root_e_keys_and_raw_rows_freeze():
+    measured = [experiments.freezing((8, 16, 64), seed=seed) for seed in range(4)]
+    assert measured[0].scaled_theory == pytest.approx(1024 / math.sqrt(math.e))
+    assert measured[0].freezing_d_k == pytest.approx(13.9, abs=0.05)
+    assert measured[0].scaled[-1] == pytest.approx(measured[0].scaled_theory, rel=0.02)
+    raw = np.median([one.raw for one in measured], axis=0)
+    np.testing.assert_allclose(raw, [50, 13, 2.5], rtol=0.25)
+
+
+def test_perfect_match_follows_the_formula():
+    measured = [experiments.perfect_match((32, 64, 128), seed=seed) for seed in range(4)]
+    by_hand = [1 / (1 + 1023 * math.exp(0.5 - math.sqrt(d_k))) for d_k in (32, 64, 128)]
+    np.testing.assert_allclose(measured[0].formula, by_hand, rtol=1e-14)
+    np.testing.assert_allclose(measured[0].formula, [0.15, 0.64, 0.98], atol=0.02)
+    medians = np.median([one.measured for one in measured], axis=0)
+    np.testing.assert_allclose(medians, [0.13, 0.64, 0.98], atol=0.05)
+
+
+# -- who sees whom -------------------------------------------------------------------------------
+
+
+def causal(Q, K, V):
+    return al.attention(Q, K, V, mask="causal")
+
+
+def future_in_the_denominator(Q, K, V):
+    mask = al.causal_mask(len(Q))
+    return experiments.mask_after_softmax(Q, K, mask, renormalise=False) @ V
+
+
+def test_probe_of_right_attentions_moves_nothing_before():
+    Q, K, V = experiments.random_qkv(8, 4)
+    before = [array.copy() for array in (Q, K, V)]
+    moved = experiments.causality_probe(causal, Q, K, V, 5)
+    same(moved[:5], np.zeros(5))
+    assert (moved[5:] > 0).all()
+    for array, kept in zip((Q, K, V), before, strict=True):
+        same(array, kept)
+
+
+@pytest.mark.parametrize(
+    "attend",
+    [
+        al.attention,
+        lambda Q, K, V: al.attention(Q, K, V, mask=al.causal_mask(len(Q)).T),
+        future_in_the_denominator,
+    ],
+    ids=["no mask", "mask turned over", "mask after softmax"],
+)
+def test_probe_catches_wrong_attentions(attend):
+    Q, K, V = experiments.random_qkv(8, 4)
+    assert experiments.causality_probe(attend, Q, K, V, 5)[:5].max() > 1e-3
+
+
+def test_largest_leak():
+    mask = al.causal_mask(2)
+    assert experiments.largest_leak(np.array([[0.7, 0.3], [0.5, 0.5]]), mask) == 0.3
+    assert experiments.largest_leak(np.array([[1.0, 0.0], [0.5, 0.5]]), mask) == 0.0
+    assert experiments.largest_leak(np.ones((2, 2)), al.full_mask(2)) == 0.0
+
+
+# -- naive forms that go wrong -------------------------------------------------------------------
+
+
+def test_softmax_without_shift_overflows():
+    assert np.isnan(experiments.softmax_without_shift(np.array([1000.0, 1000.0]))).all()
+    assert np.isnan(experiments.softmax_without_shift(np.array([89.0, 0.0], np.float32))).any()
+    assert np.isnan(experiments.softmax_without_shift(np.array([12.0, 0.0], np.float16))).any()
+    small = np.array([[0.3, -2.0, 1.0]])
+    np.testing.assert_allclose(experiments.softmax_without_shift(small), al.softmax(small))
+
+
+def test_mask_after_softmax():
+    Q, K, _ = experiments.random_qkv(6, 8)
+    mask = al.causal_mask(6)
+    kept = experiments.mask_after_softmax(Q, K, mask, renormalise=False)
+    assert kept[0].sum() < 0.9
+    renormalised = experiments.mask_after_softmax(Q, K, mask, renormalise=True)
+    np.testing.assert_allclose(renormalised, al.attention_weights(Q, K, mask=mask), atol=1e-15)
+
+
+def test_fill_mask_with_minus_infinity_is_right_where_every_row_sees_a_key():
+    scores = al.attention_steps(*experiments.random_qkv(6, 8)).scaled_scores
+    weights = experiments.fill_mask(scores, al.causal_mask(6), -np.inf)
+    assert experiments.largest_leak(weights, al.causal_mask(6)) == 0
+    Q, K, _ = experiments.random_qkv(6, 8)
+    np.testing.assert_allclose(weights, al.attention_weights(Q, K, mask="causal"), rtol=1e-14)
+
+
+def test_fill_mask_leaks_where_real_scores_lie_lower():
+    """TransformerLensOrg/TransformerLens#318: the masked future wins."""
+    scores, mask = np.array([[-2e9, 0.0], [0.0, 0.0]]), al.causal_mask(2)
+    same(experiments.fill_mask(scores, mask, -1e9)[0], np.array([0.0, 1.0]))
+    same(experiments.fill_mask(scores, mask, -np.inf)[0], np.array([1.0, 0.0]))
+
+
+def test_fill_mask_of_an_empty_row_is_uniform_or_nan():
+    """keras-team/keras#21149: an even row that looks like attention."""
+    scores, nothing = np.zeros((1, 3)), np.zeros((1, 3), dtype=bool)
+    np.testing.assert_allclose(experiments.fill_mask(scores, nothing, -1e9), [[1 / 3] * 3])
+    assert np.isnan(experiments.fill_mask(scores, nothing, -np.inf)).all()
+
+
+def test_fill_mask_depends_on_the_precision():
+    """google/flax#982: −1e9 is −∞ in float16, so only there an empty row is NaN."""
+    scores, nothing = np.zeros((1, 3)), np.zeros((1, 3), dtype=bool)
+    half = experiments.fill_mask(scores, nothing, -1e9, "float16")
+    assert half.dtype == np.float16
+    assert np.isnan(half).all()
+    single = experiments.fill_mask(scores, nothing, -1e9, "float32")
+    assert single.dtype == np.float32
+    np.testing.assert_allclose(single, [[1 / 3] * 3], rtol=1e-6)
+
+
+def test_add_mask_is_nan_at_allowed_keys_where_the_value_overflows():
+    """harvard-edge/cs249r_book#1785: (1 − 1) × (−∞) is NaN."""
+    scores, mask = np.zeros((2, 2)), al.causal_mask(2)
+    assert np.isnan(experiments.add_mask(scores, mask, -1e9, "float16")).all()
+    assert np.isnan(experiments.add_mask(scores, mask, -np.inf)).all()
+    weights = experiments.add_mask(scores, mask, -1e9, "float32")
+    same(weights, np.array([[1, 0], [0.5, 0.5]], np.float32))
+
+
+def test_one_projection_for_queries_and_keys_is_symmetric():
+    rng = np.random.default_rng(0)
+    X, W = rng.standard_normal((6, 8)), rng.standard_normal((8, 4))
+    scores = experiments.shared_projection_scores(X, W)
+    np.testing.assert_allclose(scores, scores.T, rtol=1e-12)
+    assert (np.diag(scores) >= 0).all()
+
+
+# -- softmax in steps ----------------------------------------------------------------------------
+
+
+def test_softmax_in_steps_by_hand():
+    steps = experiments.softmax_in_steps([math.log(6), math.log(3), math.log(1)])
+    np.testing.assert_allclose(steps.shifted, [0, -math.log(2), -math.log(6)])
+    np.testing.assert_allclose(steps.exponentials, [1, 1 / 2, 1 / 6])
+    np.testing.assert_allclose(steps.weights, [0.6, 0.3, 0.1])
+
+
+@pytest.mark.parametrize("temperature", [0.1, 1.0, 8.0])
+def test_temperature_divides_the_scores(temperature):
+    row = np.array([3.0, -1.0, 0.5, -np.inf])
+    steps = experiments.softmax_in_steps(row, temperature)
+    same(steps.scores, row / temperature)
+    np.testing.assert_allclose(steps.weights, al.softmax(row / temperature), rtol=1e-14)
+    np.testing.assert_allclose(
+        steps.weights, steps.exponentials / steps.exponentials.sum(), rtol=1e-14
+    )
+
+
+@pytest.mark.parametrize("temperature", [0.0, -1.0, math.nan])
+def test_temperature_must_be_positive(temperature):
+    with pytest.raises(ValueError, match="temperature must be greater than 0"):
+        experiments.softmax_in_steps([1.0, 2.0], temperature)
+
+
+def sampling_error(count):
+    """Relative error of a standard deviation over `count` samples, four times over."""
+    return 4 / math.sqrt(2 * count)
