@@ -19,26 +19,26 @@
 #
 # - 用紙筆從三個詞元（token）的向量算到注意力的輸出，再用程式算出 ANDREA-120M 的真實尺寸。
 # - 說清楚查詢、鍵、值（query, key, value）、$\sqrt{d_k}$、因果遮罩（causal mask）和 softmax 各解決什麼問題，並且每一句都拿得出量到的數字。
-# - 看出常見的錯誤說法錯在哪裡。
+# - 看出常見的說法錯在哪裡。
 #
 # **事先要會的**　會讀一點 Python 和 NumPy，會矩陣乘法。這是「養大一個語言模型」系列的活動 5；活動 4 講嵌入（embedding），這裡直接接著用。
 #
-# **時間**　這一本約 5 分鐘。
+# **時間**　只走主線約 3 分鐘，全部約 5 分鐘。
 
-# %% [markdown] lang="en" key="title" of="" tags=["core"]
+# %% [markdown] lang="en" key="title" of="8417f414843e" tags=["core"]
 # # 0　Start here
 #
-# Many people who learn about language models get stuck at attention. This course does one thing: it lets you compute all of it yourself, and measure all of it yourself, until nothing is stuck.
+# Many people who learn about language models get stuck at attention. This course does one thing: it lets you compute every part of it and measure every part of it yourself, until you are stuck no more.
 #
 # **What you will be able to do**
 #
 # - Go from the vectors of three tokens to the output of attention with pencil and paper, then compute it at the true size of ANDREA-120M.
 # - Say what problem query, key and value, $\sqrt{d_k}$, the causal mask and softmax each solve, with a measured number behind every sentence.
-# - See what is wrong with the common mistaken accounts.
+# - Spot what is wrong with common claims about attention.
 #
 # **What you bring along**　Some Python and NumPy, and how to multiply matrices. This is activity 5 of a series on growing a language model; activity 4 covers the embedding, and we go on from there.
 #
-# **Time**　About 5 minutes for this notebook.
+# **Time**　About 3 minutes for the main path, about 5 for everything.
 
 # %% key="setup" tags=["core"]
 LANGUAGE = "zh-Hant"
@@ -62,12 +62,12 @@ np.set_printoptions(precision=2, suppress=True)
 # %% [markdown] lang="zh-Hant" key="check" tags=["core"]
 # ## 0.1　先檢查你的環境
 #
-# 執行下一格（按 Shift + Enter）。一樣東西一列：有什麼、缺什麼、怎麼補。少了 GPU 沒有關係，所有內容都能用 CPU 跑。
+# 執行下一格（按 Shift + Enter）。一項一項列出來：有什麼、缺什麼、怎麼補。少了 GPU 沒有關係，所有內容都能用 CPU 跑。
 
-# %% [markdown] lang="en" key="check" of="" tags=["core"]
+# %% [markdown] lang="en" key="check" of="beed82b5e175" tags=["core"]
 # ## 0.1　Check your installation
 #
-# Run the next cell (press Shift + Enter). One line for each thing: what is there, what is missing, how to get it. No GPU is no problem; everything runs on the CPU.
+# Run the next cell (press Shift + Enter). It goes through what is there, what is missing and how to get it, item by item. You do not need a GPU; everything runs on the CPU.
 
 # %% key="check-run" tags=["core", "volatile"]
 installation.report()
@@ -87,7 +87,7 @@ installation.report()
 #
 # 每一節的走法都一樣：先問一個問題，請你**先寫下答案**，再動手量，最後才下結論。猜錯不要緊，猜過才記得住。
 
-# %% [markdown] lang="en" key="path" of="" tags=["core"]
+# %% [markdown] lang="en" key="path" of="c56b4538835b" tags=["core"]
 # ## 0.2　Two paths
 #
 # | notebook | contents | main path | everything |
@@ -100,29 +100,29 @@ installation.report()
 #
 # **The 45-minute path**　Only the sections tagged `core`, which fit one lesson in class. The gear at the right of JupyterLab (the property inspector) shows the tags of a cell; sections without the tag, and the appendices, are for those who want to go deeper.
 #
-# Every section goes the same way: a question first, then **you write down your answer**, then it is measured, and only then is anything claimed. A wrong guess does no harm; what was guessed is remembered.
+# Every section goes the same way: a question first, then **you write down your answer**, then you measure, and only then is anything claimed. A wrong guess does no harm; what you have guessed, you remember.
 
 # %% [markdown] lang="zh-Hant" key="panel" tags=["core"]
 # ## 0.3　認識面板
 #
-# 面板是一組滑桿和會跟著動的圖。下面這個面板把注意力的五個步驟並排，向量是亂數。現在看不懂圖沒關係，先熟悉操作。
+# 下面先是一張普通的圖：這門課的例句，六個詞元，走過注意力的五個步驟（數字是人工設定的）。圖的下面才是**面板**，也就是一組滑桿和會跟著動的圖。面板把同樣的五個步驟並排，向量換成亂數。現在看不懂圖沒關係，先熟悉操作。
 #
 # - **滑鼠**　拖曳滑桿，或直接按滑桿右邊的數字輸入。
 # - **鍵盤**　按 Tab 移到滑桿上，用方向鍵一格一格移，Page Up 和 Page Down 移得快一點，Home 和 End 到兩端。再按 Tab 就到下一個控制項，Shift + Tab 退回去；一路 Tab 下去就會離開面板，回到筆記本。
 # - **圖下面的一句話**用文字說出這張圖，螢幕報讀軟體讀的就是它。設定不合理的時候，這裡會告訴你哪裡不對。
 #
-# 面板不動了？從上方選單執行「Run → Run All Cells」。圖裡寫著要你執行儲存格，就是核心還沒開始跑。
+# 面板不動了？從上方選單執行「Run → Run All Cells」。圖上寫著要你執行儲存格，就表示核心還沒執行過那一格。
 
-# %% [markdown] lang="en" key="panel" of="" tags=["core"]
+# %% [markdown] lang="en" key="panel" of="18b9252d927a" tags=["core"]
 # ## 0.3　Meet a panel
 #
-# A panel is a set of sliders and pictures that follow them. The one below shows the five steps of attention side by side, on random vectors. Never mind what they mean yet; get used to the controls.
+# First comes an ordinary picture: the six tokens of this course's running example on their way through the five steps of attention (the numbers are set by hand). Below it is a **panel**, a set of sliders and pictures that follow them. The panel shows the same five steps side by side, this time on random vectors. Never mind what they mean yet; get used to the controls.
 #
 # - **Mouse**　Drag a slider, or click the number to its right and type.
 # - **Keyboard**　Tab to a slider; the arrow keys move it step by step, Page Up and Page Down faster, Home and End to its ends. Tab again reaches the next control, Shift + Tab goes back; keep pressing Tab and you leave the panel for the notebook.
 # - **The sentence below the picture** says the picture in words, and is what a screen reader reads. When a setting makes no sense, it says what is wrong.
 #
-# A panel does not move? Choose "Run → Run All Cells" from the menu. A picture that asks you to run its cell means that the kernel has not run it yet.
+# If a panel does not move, choose "Run → Run All Cells" from the menu. A picture that asks you to run its cell means that the kernel has not run it yet.
 
 # %% key="panel-steps" tags=["core"]
 example = al.running_example()
@@ -136,19 +136,19 @@ panels.attention_panel()
 # %% [markdown] lang="zh-Hant" key="words" tags=["core"]
 # ## 0.4　這門課的約定
 #
-# - **列（row）是查詢，行（column）是鍵**，程式和每一張圖都一樣。台灣的列是橫的，行是直的。
+# - 列（row）是橫的，行（column）是直的。在分數、遮罩和權重裡，**一列是一個查詢，一行是一個鍵**，程式和圖都一樣。
 # - softmax 之前叫**分數**，softmax 之後叫**權重**。
 # - 遮罩裡的 **True 是「可以看」**。
-# - 看得到的數字都是程式當場算的；用了亂數的地方都會說是亂數，用了人手設定的數字也會說。
+# - 結果的數字都是程式當場算的；用了亂數會說，用了人工設定的數字也會說。
 #
 # 準備好了，就打開[下一本](01_query_key_value.ipynb)。
 
-# %% [markdown] lang="en" key="words" of="" tags=["core"]
-# ## 0.4　What this course agrees on
+# %% [markdown] lang="en" key="words" of="68534b9107a5" tags=["core"]
+# ## 0.4　Conventions of this course
 #
-# - **A row is a query, a column is a key**, in the code and in every picture.
+# - Rows run across, columns run down. In scores, masks and weights **a row is a query, a column is a key**, in the code and in the pictures alike.
 # - Before softmax we say **scores**, after softmax **weights**.
 # - In a mask, **True means "may attend"**.
-# - Every number you see is computed on the spot; where numbers are random, or set by hand, it says so.
+# - The numbers of every result are computed on the spot; where numbers are random, or set by hand, it says so.
 #
 # Ready? Open [the next notebook](01_query_key_value.ipynb).

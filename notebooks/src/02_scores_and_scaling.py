@@ -22,9 +22,9 @@
 #
 # **事先要會的**　第 1 課的查詢、鍵、值；知道平均值、變異數、標準差是什麼。
 #
-# **時間**　只走主線約 15 分鐘，全部約 40 分鐘。
+# **時間**　只走主線約 12 分鐘，全部約 40 分鐘。
 
-# %% [markdown] lang="en" key="title" of="1ce6add63104" tags=["core"]
+# %% [markdown] lang="en" key="title" of="eeeeef411162" tags=["core"]
 # # 2　Scores and scaling
 #
 # **What you will be able to do**
@@ -32,11 +32,11 @@
 # - Read the score matrix: which row is whose question, which column is whose answer; work out how many scores ANDREA-120M computes at a time.
 # - Write softmax down, name its properties, and say which changes to scores alter the weights and which do not.
 # - Explain with numbers you measured why scores are divided by $\sqrt{d_k}$ and by nothing else.
-# - Tell what scaling achieves from what it is wrongly praised for.
+# - Tell what scaling achieves from what it is wrongly credited with.
 #
 # **What you bring along**　Query, key and value from lesson 1; what a mean, a variance and a standard deviation are.
 #
-# **Time**　About 15 minutes for the main path, about 40 for everything.
+# **Time**　About 12 minutes for the main path, about 40 for everything.
 
 # %% key="setup" tags=["core"]
 LANGUAGE = "zh-Hant"
@@ -66,23 +66,23 @@ np.set_printoptions(precision=2, suppress=True)
 #
 # 列（row）是橫的：第 $i$ 列是第 $i$ 個查詢在問。行（column）是直的：第 $j$ 行是第 $j$ 個鍵在答。
 #
-# 還是那六個詞元（token）：「小安 去 圖書館 借 書 看」，矩陣仍然是人手設定的。
+# 還是那六個詞元（token）：「小安 去 圖書館 借 書 看」，矩陣仍然是人工設定的。從這一課起，我們和程式一樣**從 0 數起**：「小安」是第 0 個，「看」是第 5 個。
 #
 # **先猜猜看**
 #
 # 1. 六個詞元一共有幾個分數？
 # 2. 「看」給「書」的分數，和「書」給「看」的分數一樣嗎？一樣填 `True`，不一樣填 `False`。
 
-# %% [markdown] lang="en" key="matrix" of="9fcda807154e" tags=["core"]
+# %% [markdown] lang="en" key="matrix" of="d059e08e67db" tags=["core"]
 # ## 2.1　The score matrix
 #
-# Lesson 1 projected queries $Q$ and keys $K$ from $X$. Now let every query meet every key. What comes of a meeting is one number, the dot product of the two vectors, called a score. All scores together make a table:
+# Lesson 1 projected queries $Q$ and keys $K$ from $X$. Now let every query meet every key. Each meeting yields one number, the dot product of the two vectors, called a score. All scores together make a table:
 #
 # $$\text{scores} = Q K^\top \qquad \text{scores}_{ij} = q_i \cdot k_j$$
 #
 # Rows run across: row $i$ is query $i$ asking. Columns run down: column $j$ is key $j$ answering.
 #
-# The six tokens are the same, "Ann visits library borrows book reads", and the matrices are still set by hand.
+# The six tokens are the same, "Ann visits library borrows book reads", and the matrices are still set by hand. From this lesson on we **count from 0**, as the code does: "Ann" is number 0, "reads" is number 5.
 #
 # **Guess first**
 #
@@ -117,13 +117,13 @@ plotting.plot_scores(scores, tokens=example.tokens);
 #
 # 兩層迴圈把規則寫得很白，但沒有人這樣算：整張表就是一次矩陣乘法 $QK^\top$。
 #
-# **再猜一次**　ANDREA-120M 的上下文長度是 1024 個詞元。
+# **再猜一次**　ANDREA-120M 的上下文長度（context length）是 1024 個詞元。
 #
-# 1. 一層裡的一個頭，一次前向傳播（forward pass）要算多少個分數？
+# 1. 一層裡的一個注意力頭（attention head），一次前向傳播（forward pass）要算多少個分數？
 # 2. 12 層、每層 12 個頭，全部加起來呢？
 # 3. 下一課的因果遮罩（causal mask）只准每個位置看自己和前面。一個頭的分數裡，還剩多少個用得到？
 
-# %% [markdown] lang="en" key="matrix-claim" of="a974b5488813" tags=["core"]
+# %% [markdown] lang="en" key="matrix-claim" of="bdde19f6ef04" tags=["core"]
 # Read across a row and you see how one token rates all others: in the row of "reads", "book" scores highest. Read down a column and you see how all of them rate one token. "reads" looking for "book" and "book" looking for "reads" are two different questions, so their scores differ.
 #
 # The double loop spells the rule out, but nobody computes it that way: the whole table is one matrix product, $QK^\top$.
@@ -149,10 +149,10 @@ al.table(
 )
 
 # %% [markdown] lang="zh-Hant" key="matrix-recap" tags=["core"]
-# 一個頭就有一百萬個分數，整個模型一億五千萬個。遮罩留下的比一半多一點，多出來的正好是半條對角線。詞元變成兩倍，分數變成四倍：長文章貴就貴在這張表。
+# 一個頭就有一百萬個分數，整個模型一億五千萬個。遮罩留下的比一半多一點，多出來的正好是對角線的一半。詞元變成兩倍，分數變成四倍：長文章貴就貴在這張表。
 
-# %% [markdown] lang="en" key="matrix-recap" of="0fd0e3abcfb8" tags=["core"]
-# One head alone has a million scores, the whole model a hundred and fifty million. The mask leaves a little more than half, and what exceeds the half is exactly half the diagonal. Twice the tokens make four times the scores: this table is why long texts are expensive.
+# %% [markdown] lang="en" key="matrix-recap" of="2b343a2bfa06" tags=["core"]
+# One head alone has a million scores, the whole model a hundred and fifty million. The mask leaves a little more than half, and the surplus is exactly half the diagonal. Twice the tokens make four times the scores: this table is why long texts are expensive.
 
 # %% [markdown] lang="zh-Hant" key="cell" tags=["core"]
 # ## 2.2　拆開一格
@@ -161,11 +161,11 @@ al.table(
 #
 # $$q \cdot k = \sum_{c} q_c\, k_c$$
 #
-# 先讓對應的分量兩兩相乘，記作 $q \odot k$；再全部加起來，就是分數；最後除以 $\sqrt{d_k}$，就是縮放後的分數（scaled score）。這個例子的 $d_k = 4$，四個分量依序叫作「誰」「哪裡」「什麼」「做什麼」。
+# 先讓對應的數兩兩相乘，記作 $q \odot k$；再全部加起來，就是分數；最後除以 $\sqrt{d_k}$，就是縮放後的分數（scaled score）。這個例子的 $d_k = 4$，四個分量依序叫作「誰」「哪裡」「什麼」「做什麼」。
 #
-# **先猜猜看**　「看」找「圖書館」的時候，哪個分量出的力最多？從 0 數起，填 0 到 3。
+# **先猜猜看**　「看」找「圖書館」的時候，哪個分量（component）出的力最多？從 0 數起，填 0 到 3。
 
-# %% [markdown] lang="en" key="cell" of="841e8625545b" tags=["core"]
+# %% [markdown] lang="en" key="cell" of="a6cd321c66f3" tags=["core"]
 # ## 2.2　One cell taken apart
 #
 # Every cell of the table is made the same way. Take the one where "reads" looks for "library":
@@ -203,11 +203,11 @@ plotting.plot_matrix(
 );
 
 # %% [markdown] lang="zh-Hant" key="cell-claim" tags=["core"]
-# 只有「問的人在意、答的人也有」的分量才會出力；任何一邊是 0，乘起來就是 0。「圖書館」有一點「什麼」的成分，而「看」最在意「什麼」，所以這個分量出力最多，雖然「圖書館」主要的招牌其實是「哪裡」。
+# 問的人在意、答的人也有，這樣的分量才會出力；任何一邊是 0，乘起來就是 0。「圖書館」有一點「什麼」的成分，而「看」最在意「什麼」，所以這個分量出力最多，雖然「圖書館」主要的招牌其實是「哪裡」。
 #
 # 再留意一件事：把 $q$ 放大成 2 倍，它那一整列的分數都變成 2 倍。分數有多大，不只看兩個向量合不合，**也看它們有多長**。這件事從 2.4 開始會變得很要緊。
 
-# %% [markdown] lang="en" key="cell-claim" of="00d5d0bee9a6" tags=["core"]
+# %% [markdown] lang="en" key="cell-claim" of="c717203dd839" tags=["core"]
 # Only components that the asker cares about *and* the answerer has contribute; where either is 0, the product is 0. "library" has a bit of "what", and "what" is what "reads" cares about most, so this component contributes most, although the main sign of "library" is "where".
 #
 # Notice one more thing: make $q$ twice as long, and its whole row of scores doubles. How large a score is depends not only on how well the two vectors agree **but also on how long they are**. From 2.4 on this will matter a great deal.
@@ -264,13 +264,13 @@ al.table(
 # %% [markdown] lang="zh-Hant" key="softmax-claim" tags=["core"]
 # 三個性質一次看到：權重都大於 0，總和是 1，分數的大小順序也保留下來。
 #
-# 加 100 沒有影響，因為分子、分母同時變成 $e^{100}$ 倍，約掉了。softmax 只在意**分數差**：
+# 加 100 沒有影響：分子、分母都變成 $e^{100}$ 倍，約掉了。softmax 只在意**分數差**：
 #
 # $$\frac{w_a}{w_b} = e^{s_a - s_b}$$
 #
-# 下面量量看，分數差多少，權重就差幾倍。
+# 下面量量看：分數差多少，權重就差幾倍？
 
-# %% [markdown] lang="en" key="softmax-claim" of="b0c7563797da" tags=["core"]
+# %% [markdown] lang="en" key="softmax-claim" of="ec3fb1acb7a9" tags=["core"]
 # Three properties at a glance: all weights are greater than 0, they sum to 1, and the order of the scores is kept.
 #
 # Adding 100 does nothing, because numerator and denominator both grow by the factor $e^{100}$, which cancels. Softmax cares only about **gaps between scores**:
@@ -285,11 +285,11 @@ pairs = [al.softmax([gap, 0]) for gap in gaps]  # (2,)
 al.table(score_gap=gaps, weight_ratio=[pair[0] / pair[1] for pair in pairs])
 
 # %% [markdown] lang="zh-Hant" key="softmax-temperature" tags=["core"]
-# 分數相差 1，權重差不到 3 倍；相差 8，權重就差了將近三千倍。所以把分數整個放大，強的更強、弱的更弱。通常寫成除以一個溫度（temperature）$\tau$：$\text{softmax}(s/\tau)$。溫度高，權重平均；溫度低，權重尖銳。
+# 分數相差 1，權重相差不到 3 倍；相差 8，就將近三千倍。所以把分數整個放大，強的更強、弱的更弱。通常寫成除以一個溫度（temperature）$\tau$：$\text{softmax}(s/\tau)$。溫度高，權重平均；溫度低，權重尖銳。
 #
 # 下圖是「看」那一列**還沒縮放**的分數，在五種溫度下的權重。$\tau = 2$ 那一列就是除以 $\sqrt{d_k} = \sqrt{4}$ 的結果：**縮放就是一種溫度**。改改看 `temperatures` 裡的數字，再執行一次。
 
-# %% [markdown] lang="en" key="softmax-temperature" of="8c609541633b" tags=["core"]
+# %% [markdown] lang="en" key="softmax-temperature" of="cb2e9a86bc13" tags=["core"]
 # With a gap of 1 the weights differ by less than a factor of 3; with a gap of 8 by almost three thousand. So stretching all scores makes the strong stronger and the weak weaker. This is usually written as dividing by a temperature $\tau$: $\text{softmax}(s/\tau)$. Hot means even weights, cold means peaked ones.
 #
 # The figure shows the **unscaled** scores in the row of "reads" at five temperatures. The row $\tau = 2$ is what dividing by $\sqrt{d_k} = \sqrt{4}$ gives: **scaling is a temperature**. Change the numbers in `temperatures` and run the cell again.
@@ -353,11 +353,11 @@ al.table(
 # - $d_k$ 個乘積加起來，變異數是 $d_k$。
 # - 標準差是變異數開根號，也就是 $\sqrt{d_k}$。
 #
-# 好比走路，每一步隨機往前或往後：走 64 步，離起點大約 8 步，而不是 64 步，因為前後會互相抵消。表裡最右邊那一行是分數絕對值的平均，比標準差再小一點。
+# 好比走路，每一步隨機往前或往後：走 64 步，離起點大約 8 步，而不是 64 步，因為前後會互相抵消。表裡最右邊那一欄是分數絕對值的平均，比標準差再小一點。
 #
 # 既然如此，除以 $\sqrt{d_k}$，標準差就回到 1，不管 $d_k$ 是多少。
 
-# %% [markdown] lang="en" key="root-claim" of="5eb171b9a343" tags=["core"]
+# %% [markdown] lang="en" key="root-claim" of="d3f7679d4fbc" tags=["core"]
 # Four times the $d_k$ makes scores only twice as large; they follow $\sqrt{d_k}$. The reason is one sentence: when independent numbers are added, **their variances add**.
 #
 # - Each product $q_c\, k_c$ has mean 0 and variance 1.
@@ -373,9 +373,9 @@ widths = (1, 4, 16, 64, 256, 1024, 4096)
 plotting.plot_growth(experiments.score_spreads(widths));
 
 # %% [markdown] lang="zh-Hant" key="root-unit" tags=["core"]
-# **再猜一次**　先把每個亂數向量的長度都縮成 1，變成單位向量（unit vector），再做點積。$d_k$ 變大時，分數的標準差會變大（填 1）、不變（填 0），還是變小（填 -1）？
+# **再猜一次**　先把每個隨機向量的長度都縮成 1，變成單位向量（unit vector），再做點積。$d_k$ 變大時，分數的標準差會變大（填 1）、不變（填 0），還是變小（填 -1）？
 
-# %% [markdown] lang="en" key="root-unit" of="2968441dd26e" tags=["core"]
+# %% [markdown] lang="en" key="root-unit" of="5f8a736771af" tags=["core"]
 # **Guess again**　First bring every random vector to length 1, so that it is a unit vector, and then take dot products. As $d_k$ grows, does the standard deviation of the scores grow (write 1), stay (write 0) or shrink (write -1)?
 
 # %% key="root-unit-guess" tags=["core"]
@@ -399,27 +399,31 @@ al.table(
 #
 # **常見的誤會**　「兩個隨機單位向量的點積，大小約是 $\sqrt{d}$。」這是把兩件事混在一起了。「每個分量的變異數是 1」和「整個向量的長度是 1」不同：前者的長度大約是 $\sqrt{d_k}$，長度各為 $\sqrt{d_k}$ 的兩個向量，點積自然是單位向量的 $d_k$ 倍。
 #
-# **論文怎麼說**　[Attention Is All You Need](https://arxiv.org/abs/1706.03762) 第 3.2.1 節觀察到：$d_k$ 大的時候，不縮放的點積注意力輸給加法注意力（additive attention）。作者**懷疑**是點積變得太大，把 softmax 推到梯度極小的地方，所以除以 $\sqrt{d_k}$；註腳 4 就是上面那段變異數的推導。請注意「懷疑」這兩個字：那是猜想，不是證明。2.5 親手量。
+# **論文怎麼說**　[Attention Is All You Need](https://arxiv.org/abs/1706.03762) 第 3.2.1 節觀察到：$d_k$ 大的時候，不縮放的點積注意力輸給加法注意力（additive attention）。作者**懷疑**是點積變得太大，把 softmax 推到梯度極小的地方，所以除以 $\sqrt{d_k}$；註腳 4 就是上面那段變異數的推導。請注意「懷疑」這兩個字：那是猜想，不是證明。到了 2.5，我們親手量。
 #
-# **動手玩**　面板一開始不縮放。把 $d_k$ 從 1 拉到 4096：分數的散布和那一列權重怎麼變？再把除數換成 $\sqrt{d_k}$，拉一次；換成 $d_k$，又拉一次。最後把分量換成單位向量看看。
+# **動手玩**　面板一開始不縮放。把 $d_k$ 從 1 拉到 4096：分數的散布和那一列權重怎麼變？再把除數換成 $\sqrt{d_k}$，拉一次；換成 $d_k$，又拉一次。最後把「隨機向量」那一欄換成「單位向量」看看。
 
-# %% [markdown] lang="en" key="root-unit-claim" of="35b1a7002c00" tags=["core"]
+# %% [markdown] lang="en" key="root-unit-claim" of="629f57e0f0fe" tags=["core"]
 # It shrinks, following $1/\sqrt{d_k}$: the higher the dimension, the closer two random directions are to a right angle.
 #
 # **A common mistake**　"The dot product of two random unit vectors is about $\sqrt{d}$." This mixes up two things. "Every component has variance 1" is not "the whole vector has length 1": vectors of the first kind are about $\sqrt{d_k}$ long, and two vectors of length $\sqrt{d_k}$ each have a dot product $d_k$ times that of unit vectors.
 #
-# **What the paper says**　Section 3.2.1 of [Attention Is All You Need](https://arxiv.org/abs/1706.03762) observes that for large $d_k$ dot-product attention without scaling loses to additive attention. The authors **suspect** that dot products grow large and push softmax to where its gradients are extremely small, and therefore divide by $\sqrt{d_k}$; footnote 4 is the argument about variances above. Mind the word "suspect": it is a conjecture, not a proof. In 2.5 you measure it yourself.
+# **What the paper says**　Section 3.2.1 of [Attention Is All You Need](https://arxiv.org/abs/1706.03762) observes that for large $d_k$ dot-product attention without scaling loses to additive attention. The authors **suspect** that dot products grow large and push softmax to where its gradients are extremely small, and therefore divide by $\sqrt{d_k}$; footnote 4 is the argument about variances above. Note the word "suspect": it is a conjecture, not a proof. In 2.5 you measure it yourself.
 #
-# **Play**　The panel starts without scaling. Move $d_k$ from 1 to 4096: what happens to the spread of the scores and to the row of weights? Then choose the divisor $\sqrt{d_k}$ and do it again, and once more with $d_k$. At last, switch the components to unit vectors.
+# **Play**　The panel starts without scaling. Move $d_k$ from 1 to 4096: what happens to the spread of the scores and to the row of weights? Then choose the divisor $\sqrt{d_k}$ and do it again, and once more with $d_k$. Finally, set the random vectors to "unit vectors".
 
 # %% key="root-panel" tags=["core"]
 panels.scaling_panel()
 
 # %% [markdown] lang="zh-Hant" key="root-divisor" tags=[]
-# **要是除錯了呢？**　取 ANDREA-120M 的尺寸：$d_{\text{model}} = 768$，$d_k = 64$，1024 個亂數查詢對 1024 個亂數鍵。除以 $\sqrt{d_k}$，標準差是 1。**先猜猜看**　有人誤除以 $\sqrt{d_{\text{model}}}$，或者忘了開根號，直接除以 $d_k$，標準差各會變成多少？
+# **要是除數用錯了呢？**　取 ANDREA-120M 的尺寸：$d_{\text{model}} = 768$，$d_k = 64$，1024 個隨機的查詢對 1024 個隨機的鍵。除以 $\sqrt{d_k}$，標準差是 1。
+#
+# **先猜猜看**　有人誤除以 $\sqrt{d_{\text{model}}}$，或者忘了開根號，直接除以 $d_k$，標準差各會變成多少？
 
-# %% [markdown] lang="en" key="root-divisor" of="de1e03b7a0da" tags=[]
-# **And if you divide by the wrong number?**　Take the sizes of ANDREA-120M: $d_{\text{model}} = 768$, $d_k = 64$, with 1024 random queries and 1024 random keys. Divided by $\sqrt{d_k}$, the scores have standard deviation 1. **Guess first**　Somebody divides by $\sqrt{d_{\text{model}}}$ by mistake, or forgets the root and divides by $d_k$: what does the standard deviation become?
+# %% [markdown] lang="en" key="root-divisor" of="3ab018b7b550" tags=[]
+# **And if you divide by the wrong number?**　Take the sizes of ANDREA-120M: $d_{\text{model}} = 768$, $d_k = 64$, with 1024 random queries and 1024 random keys. Divided by $\sqrt{d_k}$, the scores have standard deviation 1.
+#
+# **Guess first**　Somebody divides by $\sqrt{d_{\text{model}}}$ by mistake, or forgets the root and divides by $d_k$: what does the standard deviation become?
 
 # %% key="root-divisor-guess" tags=[]
 my_spreads = {"√d_model": None, "d_k": None}
@@ -442,17 +446,21 @@ al.table(
 )
 
 # %% [markdown] lang="zh-Hant" key="root-overflow" tags=[]
-# 除錯了也算得出結果，程式不會報錯，只是分數縮得太小，權重幾乎平均，所以常常很久都沒人發現。點積加的是 $d_k$ 個乘積，該除的就是 $\sqrt{d_k}$。
+# 除數用錯，照樣算得出結果，程式也不會報錯，只是分數縮得太小，權重幾乎平均，所以常常很久都沒人發現。點積加的是 $d_k$ 個乘積，該除的就是 $\sqrt{d_k}$。
 #
-# **縮放能防溢位嗎？**　常有人說，縮放是為了不讓 $e^{s}$ 溢位（overflow）。拿單精度（float32）的三個分數 800、0、-800，試兩種做法。**先猜猜看**　哪一種會出現 NaN？
+# **縮放能防溢位嗎？**　常有人說，縮放是為了不讓 $e^{s}$ 溢位（overflow）。拿單精度（float32）的三個分數 800、0、−800，試兩種做法。
+#
+# **先猜猜看**　哪一種會出現 NaN？
 #
 # 1. 除以 8，但不減最大值。
 # 2. 不除，但先減掉最大值。
 
-# %% [markdown] lang="en" key="root-overflow" of="0b26b99da4e4" tags=[]
+# %% [markdown] lang="en" key="root-overflow" of="7ae593007024" tags=[]
 # The wrong divisor gives a result too, and no program complains; only the scores become too small and the weights almost even, so it can go unnoticed for long. A dot product adds $d_k$ products, so what belongs there is $\sqrt{d_k}$.
 #
-# **Does scaling prevent overflow?**　It is often said that scaling is there to keep $e^{s}$ from overflowing. Take the three scores 800, 0, -800 in single precision (float32) and try two ways. **Guess first**　Which one gives NaN?
+# **Does scaling prevent overflow?**　It is often said that scaling is there to keep $e^{s}$ from overflowing. Take the three scores 800, 0, −800 in single precision (float32) and try two ways.
+#
+# **Guess first**　Which one gives NaN?
 #
 # 1. Divide by 8, but do not subtract the maximum.
 # 2. Do not divide, but subtract the maximum first.
@@ -473,15 +481,15 @@ al.show(
 )
 
 # %% [markdown] lang="zh-Hant" key="root-recap" tags=[]
-# 所以不是。除了 8 還是溢位；不除、只減最大值，反而平安。防溢位靠的是減最大值（加減常數不影響權重，2.3 量過），縮放管的是分數的**散布**。兩件事各有各的工作。
+# 所以不是。除以 8 還是溢位；不除、只減最大值，反而平安。防溢位靠的是減最大值（加減常數不影響權重，2.3 量過），縮放管的是分數的**散布**。兩件事各有各的工作。
 
-# %% [markdown] lang="en" key="root-recap" of="0fee53573fa9" tags=[]
+# %% [markdown] lang="en" key="root-recap" of="a02e2a0815af" tags=[]
 # So it is not. Divided by 8 it still overflows; not divided, with only the maximum subtracted, all is well. What prevents overflow is subtracting the maximum (adding a constant changes no weight, as 2.3 measured); what scaling governs is the **spread** of the scores. Each has its own job.
 
 # %% [markdown] lang="zh-Hant" key="frozen" tags=["core"]
 # ## 2.5　有效鍵數與凍結
 #
-# 分數散得開，有什麼不好？2.3 說過，softmax 看的是分數差。差距一大，權重就擠到少數幾個鍵上。擠得多厲害，要有個數字。
+# 分數散得開，有什麼不好？2.3 說過，softmax 看的是分數差。差距一大，權重就擠到少數幾個鍵上。擠得多厲害，得有個數字來說。
 #
 # 用熵（entropy）來量：$H = -\sum_j w_j \ln w_j$。$e^{H}$ 叫作**有效鍵數**（effective number of keys）：權重平分給 $n$ 個鍵，它就是 $n$；全部給了一個鍵，它就是 1。
 #
@@ -490,10 +498,10 @@ al.show(
 # 1. 不縮放，有效鍵數大約是多少？
 # 2. 縮放之後呢？
 
-# %% [markdown] lang="en" key="frozen" of="2d38f1019b96" tags=["core"]
+# %% [markdown] lang="en" key="frozen" of="5e42d2b22847" tags=["core"]
 # ## 2.5　Effective keys and freezing
 #
-# What is wrong with widely spread scores? As 2.3 showed, softmax looks at gaps. Large gaps crowd the weights onto a few keys. How badly, that takes a number.
+# What is wrong with widely spread scores? As 2.3 showed, softmax looks at gaps. Large gaps crowd the weights onto a few keys. To say how badly, we need a number.
 #
 # Entropy gives one: $H = -\sum_j w_j \ln w_j$. Call $e^{H}$ the **effective number of keys**: if the weights are shared evenly by $n$ keys, it is $n$; if one key has everything, it is 1.
 #
@@ -525,12 +533,12 @@ al.table(
 )
 
 # %% [markdown] lang="zh-Hant" key="frozen-claim" tags=["core"]
-# 這是 64 個查詢的中位數。不縮放，1024 個鍵裡真正有份的只有兩三個，而且是哪幾個全憑亂數。縮放以後，大約六成的鍵都有份；分數的標準差是 1 時，理論值是 $T/\sqrt{e}$，約 621。
+# 這是 64 個查詢的中位數。不縮放，1024 個鍵裡真正有份的只有兩三個，而且是哪幾個全憑亂數。縮放以後，大約六成的鍵都有份；分數的標準差是 1 時，理論值是 $T/\sqrt{e}$，$T$ 是鍵的個數，算出來約 621。
 #
 # 換幾種 $d_k$，把兩條曲線都畫出來。
 
-# %% [markdown] lang="en" key="frozen-claim" of="f5a014c2a584" tags=["core"]
-# These are medians over 64 queries. Without scaling, just two or three of 1024 keys really have a share, and chance alone decides which. With scaling about six keys in ten have one; for scores of standard deviation 1 the theory says $T/\sqrt{e}$, about 621.
+# %% [markdown] lang="en" key="frozen-claim" of="274819b54e94" tags=["core"]
+# These are medians over 64 queries. Without scaling, just two or three of 1024 keys really have a share, and chance alone decides which. With scaling about six keys in ten have one; for scores of standard deviation 1 the theory says $T/\sqrt{e}$, where $T$ is the number of keys: about 621.
 #
 # Vary $d_k$ and draw both curves.
 
@@ -541,7 +549,7 @@ al.show(freezing_d_k=curves.freezing_d_k)
 plotting.plot_effective_keys(curves);
 
 # %% [markdown] lang="zh-Hant" key="frozen-saturation" tags=["core"]
-# 縮放的曲線是平的：$d_k$ 不再影響尖銳的程度。不縮放的曲線一路往下掉，大約在 $d_k \approx 2 \ln T$ 的地方「凍結」成少數幾個鍵。那裡是一段過渡，不是懸崖。ANDREA 的 32 和 64 都在凍結的那一側。
+# 縮放的曲線是平的：$d_k$ 不再影響尖銳的程度。不縮放的曲線一路往下掉，大約在 $d_k \approx 2 \ln T$ 的地方「凍結」成少數幾個鍵。那裡是一段過渡，不是懸崖。ANDREA 的 32 和 64，要是不縮放，都在凍結的那一側。
 #
 # 一列權重幾乎全部給了一個鍵，叫作飽和（saturation）。這時候還學得動嗎？要看梯度（gradient）：分數動一點，權重跟著動多少。對 softmax 來說：
 #
@@ -549,8 +557,8 @@ plotting.plot_effective_keys(curves);
 #
 # **再猜一次**　飽和的時候，輸家的梯度接近 0。贏家自己呢？覺得梯度還在，填 `True`；覺得也接近 0，填 `False`。
 
-# %% [markdown] lang="en" key="frozen-saturation" of="aa8fe54ccef1" tags=["core"]
-# The scaled curve is flat: $d_k$ no longer decides how peaked the row is. The raw curve falls and, around $d_k \approx 2 \ln T$, "freezes" onto a few keys. That is a crossover, not a cliff. The 32 and 64 of ANDREA are both on the frozen side.
+# %% [markdown] lang="en" key="frozen-saturation" of="33862aa75115" tags=["core"]
+# The scaled curve is flat: $d_k$ no longer decides how peaked the row is. The raw curve falls and, around $d_k \approx 2 \ln T$, "freezes" onto a few keys. That is a crossover, not a cliff. Without scaling, the 32 and 64 of ANDREA are both on the frozen side.
 #
 # A row that gives nearly everything to one key is called saturated. Can it still learn? That depends on the gradient: how far the weights move when a score moves a little. For softmax:
 #
@@ -585,20 +593,24 @@ al.table(
 # %% [markdown] lang="zh-Hant" key="frozen-saturation-claim" tags=["core"]
 # 「看」那一列的分數放大越多，贏家的權重越接近 1，它的梯度 $w(1-w)$ 也跟著趨近 0。**贏家和輸家的梯度一起消失**：整列權重卡住了，不管哪個分數動一點，權重都不動，學習的訊號也就傳不回 $Q$ 和 $K$。
 #
-# 贏家選對了倒還好。麻煩的是訓練剛開始，贏家是亂數挑的；這時候就凍結，很難再改過來。只要 $q$ 和 $k$ 的分量散布在 1 左右，縮放就能讓每一列在起跑時還是軟的，$d_k$ 多大都一樣。
+# 贏家選對了倒還好。麻煩的是訓練剛開始的時候，贏家是碰運氣挑出來的；這時候就凍結，很難再改過來。只要 $q$ 和 $k$ 的分量散布在 1 左右，縮放就能讓每一列在起跑時還是軟的，$d_k$ 多大都一樣。
 
-# %% [markdown] lang="en" key="frozen-saturation-claim" of="743568266053" tags=["core"]
+# %% [markdown] lang="en" key="frozen-saturation-claim" of="6ad9a258f8ab" tags=["core"]
 # The more the scores of "reads" are stretched, the closer the winner's weight comes to 1, and the closer its gradient $w(1-w)$ comes to 0. **Winner and losers lose their gradients together**: the whole row is stuck; nudge any score a little, and no weight moves, so no learning signal gets back to $Q$ and $K$.
 #
 # That is fine if the right key won. The trouble is that at the start of training chance picks the winner, and a row that is frozen by then is hard to change. As long as the components of $q$ and $k$ spread by about 1, scaling sees to it that every row starts out soft, whatever $d_k$ is.
 
 # %% [markdown] lang="zh-Hant" key="frozen-output" tags=[]
-# **那模型最後的 softmax 呢？**　語言模型的輸出也是 softmax，後面接交叉熵（cross-entropy）損失 $L = -\ln w_y$，$y$ 是正確答案。要是它篤定地答錯了，會不會也沒有梯度可學？**先猜猜看**　還有梯度填 `True`，沒有填 `False`。
+# **那模型最後的 softmax 呢？**　語言模型的輸出也是 softmax，後面接交叉熵（cross-entropy）損失 $L = -\ln w_y$，$y$ 是正確答案的編號。要是它很有把握，卻答錯了，會不會也沒有梯度可學？
+#
+# **先猜猜看**　還有梯度填 `True`，沒有填 `False`。
 #
 # 下面用同一列飽和的分數比較：經過注意力權重傳回來的梯度（$\partial L/\partial w$ 用亂數代替），和接交叉熵的梯度。
 
-# %% [markdown] lang="en" key="frozen-output" of="75c9a6a5c511" tags=[]
-# **What about the softmax at the end of the model?**　A language model's output is a softmax as well, followed by the cross-entropy loss $L = -\ln w_y$, where $y$ is the right answer. If it is firmly wrong, does it have no gradient to learn from either? **Guess first**　Write `True` if there still is a gradient, `False` if not.
+# %% [markdown] lang="en" key="frozen-output" of="41e38e2e7f51" tags=[]
+# **What about the softmax at the end of the model?**　A language model's output is a softmax as well, followed by the cross-entropy loss $L = -\ln w_y$, where $y$ is the index of the right answer. If it is confidently wrong, does it have no gradient to learn from either?
+#
+# **Guess first**　Write `True` if there still is a gradient, `False` if not.
 #
 # The cell compares two gradients for the same saturated row of scores: one that comes back through attention weights (with random numbers for $\partial L/\partial w$), and one from cross-entropy.
 
@@ -623,19 +635,19 @@ al.show(
 )
 
 # %% [markdown] lang="zh-Hant" key="frozen-output-claim" tags=[]
-# 交叉熵的梯度是 $w - y$：錯得越離譜，越接近 $\pm 1$，一點也不小。因為損失裡的 $\ln$ 求導後帶來 $1/w_y$，正好抵消 softmax 那個極小的 $w_y$。注意力權重後面沒有這個 $\ln$，所以會餓死的是注意力裡的 softmax，不是輸出的那一個。
+# 交叉熵的梯度是 $w - \mathbf{1}_y$（$\mathbf{1}_y$ 只在正確答案那一格是 1，其他都是 0）：錯得越離譜，越接近 $\pm 1$，一點也不小。因為損失裡的 $\ln$ 微分以後帶來 $1/w_y$，正好抵消 softmax 那個極小的 $w_y$。注意力權重後面沒有這個 $\ln$，所以會餓死的是注意力裡的 softmax，不是輸出的那一個。
 
-# %% [markdown] lang="en" key="frozen-output-claim" of="28a505e47e20" tags=[]
-# The gradient of cross-entropy is $w - y$: the more wrong, the closer to $\pm 1$, and not small at all. The $\ln$ in the loss brings in $1/w_y$, which cancels exactly the tiny $w_y$ of softmax. No such $\ln$ follows the attention weights; so it is the softmax inside attention that can starve, not the one at the output.
+# %% [markdown] lang="en" key="frozen-output-claim" of="66a46b8e3fb6" tags=[]
+# The gradient of cross-entropy is $w - \mathbf{1}_y$ ($\mathbf{1}_y$ is 1 in the cell of the right answer and 0 elsewhere): the more wrong, the closer to $\pm 1$, and not small at all. The $\ln$ in the loss brings in $1/w_y$, which cancels exactly the tiny $w_y$ of softmax. No such $\ln$ follows the attention weights; so it is the softmax inside attention that can starve, not the one at the output.
 
 # %% [markdown] lang="zh-Hant" key="match" tags=[]
 # ## 2.6　$d_k$ 大有什麼好處
 #
-# 縮放之後，亂數分數的標準差永遠是 1。那 $d_k$ 大一點還有用嗎？換個問法：不看亂數，看一個**完美的鍵**。它和查詢一模一樣，混在另外 1023 個亂數鍵裡。
+# 縮放之後，隨機分數的標準差永遠是 1。那 $d_k$ 大一點還有用嗎？換個問法：不看隨機的鍵，看一個**完美的鍵**。它和查詢一模一樣，混在另外 1023 個隨機的鍵裡。
 #
 # **先猜猜看**　$d_k$ 是 32（ANDREA-12M）、64（ANDREA-120M）、128 的時候，縮放後的 softmax 會給這個完美的鍵多少權重？
 
-# %% [markdown] lang="en" key="match" of="18e9eaa2a7db" tags=[]
+# %% [markdown] lang="en" key="match" of="b0c249785fe3" tags=[]
 # ## 2.6　What a large $d_k$ buys
 #
 # After scaling, random scores always have standard deviation 1. Is a larger $d_k$ then of any use? Ask differently: look not at random keys but at one **perfect key**, equal to the query, hidden among 1023 random ones.
@@ -664,14 +676,14 @@ al.table(
 )
 
 # %% [markdown] lang="zh-Hant" key="match-claim" tags=[]
-# 完美的鍵，分數是 $q \cdot q$，也就是長度的平方，大約是 $d_k$；除以 $\sqrt{d_k}$ 還剩 $\sqrt{d_k}$。亂數鍵的分數標準差則是 1。所以**雜訊不變，訊號卻隨 $\sqrt{d_k}$ 成長**。把兩者放進 softmax，就得到
+# 完美的鍵，分數是 $q \cdot q$，也就是長度的平方，大約是 $d_k$；除以 $\sqrt{d_k}$ 還剩 $\sqrt{d_k}$。隨機的鍵，分數的標準差則是 1。所以**雜訊不變，訊號卻隨 $\sqrt{d_k}$ 成長**。標準差是 1 的常態分數 $s$，取指數以後的平均值是 $e^{1/2}$，這樣的鍵有 $T - 1$ 個。把兩者放進 softmax，就得到
 #
 # $$w \approx \frac{1}{1 + (T-1)\, e^{1/2 - \sqrt{d_k}}}$$
 #
 # 縮放拿掉的是 $d_k$ 對雜訊的影響，留下了它的好處。
 
-# %% [markdown] lang="en" key="match-claim" of="f7f4783de5bb" tags=[]
-# The perfect key scores $q \cdot q$, its squared length, about $d_k$; divided by $\sqrt{d_k}$, that leaves $\sqrt{d_k}$. Random keys score with standard deviation 1. So **the noise stays and the signal grows like $\sqrt{d_k}$**. Put both into softmax and you get
+# %% [markdown] lang="en" key="match-claim" of="c0276011d488" tags=[]
+# The perfect key scores $q \cdot q$, its squared length, about $d_k$; divided by $\sqrt{d_k}$, that leaves $\sqrt{d_k}$. Random keys score with standard deviation 1. So **the noise stays and the signal grows like $\sqrt{d_k}$**. For a normal score $s$ of standard deviation 1 the mean of its exponential is $e^{1/2}$, and there are $T - 1$ such keys. Put both into softmax and you get
 #
 # $$w \approx \frac{1}{1 + (T-1)\, e^{1/2 - \sqrt{d_k}}}$$
 #
@@ -681,10 +693,10 @@ al.table(
 plotting.plot_perfect_match(experiments.perfect_match((8, 16, 32, 64, 128, 256)));
 
 # %% [markdown] lang="zh-Hant" key="match-recap" tags=[]
-# 這是 ANDREA-12M 和 ANDREA-120M 的一個差別：在 1024 個鍵裡找一個完全相符的，32 維的頭會被雜訊淹沒，64 維的頭多半找得到。不過這裡的長度都是亂數的長度；訓練過的模型可以把某些查詢和鍵變長，讓自己聽得更清楚。
+# 這是 ANDREA-12M 和 ANDREA-120M 的一個差別：在 1024 個鍵裡找一個完全相符的，32 維的頭會被雜訊淹沒，64 維的頭多半找得到。不過這裡的長度都是隨機向量的長度；訓練過的模型可以把某些查詢和鍵拉長，讓訊號更大聲。
 
-# %% [markdown] lang="en" key="match-recap" of="63d9a36104bc" tags=[]
-# This is one difference between ANDREA-12M and ANDREA-120M: when one exact match must be found among 1024 keys, a head 32 wide drowns in noise, and a head 64 wide mostly finds it. The lengths here are those of random vectors, though; a trained model can make some queries and keys longer and so hear itself better.
+# %% [markdown] lang="en" key="match-recap" of="48ab2320c5e5" tags=[]
+# This is one difference between ANDREA-12M and ANDREA-120M: when one exact match must be found among 1024 keys, a head 32 wide drowns in noise, and a head 64 wide mostly finds it. The lengths here are those of random vectors, though; a trained model can make some queries and keys longer and so turn up the signal.
 
 # %% [markdown] lang="zh-Hant" key="units" tags=[]
 # ## 2.7　縮放是溫度，也是換單位
@@ -712,16 +724,16 @@ al.show(
 )
 
 # %% [markdown] lang="zh-Hant" key="units-claim" tags=[]
-# 一樣，因為 $d_k^{1/4} \cdot d_k^{1/4} = \sqrt{d_k}$。所以縮放等於換一種單位來量 $Q$ 和 $K$。這件事連訓練都成立。設 $W_Q$ 和 $W_K$ 的初始標準差是 $\sigma$，學習率是 $\eta$，其他參數照舊，那麼「有縮放」的訓練，**每一步都完全等於**「不縮放」但換了設定的訓練：
+# 一樣：$d_k^{1/4} \cdot d_k^{1/4} = \sqrt{d_k}$。所以縮放等於換一種單位來量 $Q$ 和 $K$。這件事連訓練都成立。設 $W_Q$ 和 $W_K$ 的初始標準差是 $\sigma$，學習率（learning rate）是 $\eta$，其他參數照舊，那麼「有縮放」的訓練，**每一步都完全等於**「不縮放」但換了設定的訓練：
 #
 # - 初始標準差改成 $\sigma / d_k^{1/4}$；
 # - 學習率用 SGD 時改成 $\eta / \sqrt{d_k}$，用 Adam 時改成 $\eta / d_k^{1/4}$（Adam 防止除以 0 的那個極小常數不計）。
 #
 # 換句話說，縮放沒有讓模型多會什麼，它讓**同一組設定適用於每一種 $d_k$**。要比「縮放」和「不縮放」誰學得好，手上有四個旋鈕：$d_k$、$\sigma$、$\eta$、最佳化器（optimizer）。只轉一個就下結論，這場比賽不公平。
 #
-# **再猜一次**　GPT-2 的權重矩陣，初始標準差是 0.02。輸入 $X$ 的分量變異數是 1（層正規化之後大致如此），$d_{\text{model}} = 768$，$d_k = 64$。不縮放的分數，標準差會是 8 嗎？寫下你的估計。
+# **再猜一次**　GPT-2 的權重矩陣，初始標準差是 0.02。輸入 $X$ 的分量變異數是 1（層正規化（layer normalization）之後大致如此），$d_{\text{model}} = 768$，$d_k = 64$。不縮放的分數，標準差會是 8 嗎？寫下你的估計。
 
-# %% [markdown] lang="en" key="units-claim" of="15697e4e0248" tags=[]
+# %% [markdown] lang="en" key="units-claim" of="d23d5ba93d07" tags=[]
 # They are, because $d_k^{1/4} \cdot d_k^{1/4} = \sqrt{d_k}$. Scaling amounts to measuring $Q$ and $K$ in other units. This holds through training too. Let $W_Q$ and $W_K$ start with standard deviation $\sigma$ and learn at the rate $\eta$, all other parameters left as they are; then training with scaling is **exactly the same at every step** as training without it under other settings:
 #
 # - the initial standard deviation becomes $\sigma / d_k^{1/4}$;
@@ -764,17 +776,17 @@ al.table(
 # %% [markdown] lang="zh-Hant" key="cuda" tags=[]
 # ## 2.8　CUDA 裡的那個乘法
 #
-# ANDREA 的訓練程式 `microgpt_cuda.cu` 用單精度（float32）計算。它算出 `Q[i]` 和 `K[j]` 的點積之後，並不是除以 $\sqrt{d_k}$，而是乘以 `1.0f / sqrtf(d_k)`：倒數先算好，每個分數只多一次乘法。乘法比除法便宜，而且 64 次乘加之後才多這一次。
+# ANDREA 的訓練程式 `microgpt_cuda.cu` 用單精度（float32）計算。它算出 `Q[i]` 和 `K[j]` 的點積之後，並不是除以 $\sqrt{d_k}$，而是乘以 `1.0f / sqrtf(d_k)`：倒數先算好，每個分數只多一次乘法。乘法比除法便宜，而且一個分數要做 64 次乘加，多這一次算不了什麼。
 #
 # **先猜猜看**　在單精度裡，乘以倒數和直接除，每一位數字都相同嗎？都相同填 `True`，有的不同填 `False`。
 #
 # 1. ANDREA-120M，$d_k = 64$
 # 2. ANDREA-12M，$d_k = 32$
 
-# %% [markdown] lang="en" key="cuda" of="eab80e86b8e3" tags=[]
+# %% [markdown] lang="en" key="cuda" of="ff0b5bfc777b" tags=[]
 # ## 2.8　The multiplication in the CUDA code
 #
-# `microgpt_cuda.cu`, the program that trains ANDREA, computes in single precision (float32). Once it has the dot product of `Q[i]` and `K[j]` it does not divide by $\sqrt{d_k}$; it multiplies by `1.0f / sqrtf(d_k)`: the reciprocal is worked out beforehand, and each score costs one multiplication more. Multiplying is cheaper than dividing, and this one comes only after 64 multiply-adds.
+# `microgpt_cuda.cu`, the program that trains ANDREA, computes in single precision (float32). Once it has the dot product of `Q[i]` and `K[j]` it does not divide by $\sqrt{d_k}$; it multiplies by `1.0f / sqrtf(d_k)`: the reciprocal is worked out beforehand, and each score costs one multiplication more. Multiplying is cheaper than dividing, and beside the 64 multiply-adds of a score this one hardly counts.
 #
 # **Guess first**　In single precision, do multiplying by the reciprocal and dividing agree in every digit? Write `True` if they always do, `False` if some differ.
 #
@@ -817,14 +829,14 @@ al.table(
 #
 # $1/8$ 在二進位裡寫得盡，所以 64 的結果一位不差。$1/\sqrt{32}$ 寫不盡，捨入兩次和捨入一次就可能差在最後一位；相差不到千萬分之二，模型不會在意。在意的是比對程式的人：**兩段正確的浮點程式不必每一位都相等**，所以比對要用 `np.allclose`，不用 `==`。
 #
-# **想一想**　先把 $Q$ 乘以 $1/\sqrt{d_k}$ 再算點積，結果一樣，乘法卻從 $T \times T$ 次變成 $T \times d_k$ 次。ANDREA-120M 可以省下幾倍？
+# **想一想**　先把 $Q$ 乘以 $1/\sqrt{d_k}$ 再算點積，結果一樣（頂多差在捨入），縮放要做的乘法卻從 $T \times T$ 次變成 $T \times d_k$ 次。在 ANDREA-120M 裡，前者是後者的幾倍？
 
-# %% [markdown] lang="en" key="cuda-claim" of="9b9160df7d57" tags=[]
+# %% [markdown] lang="en" key="cuda-claim" of="653d8cf855d0" tags=[]
 # This is a whole layer in its real size, 12 heads and 1024 positions, filled with random numbers. Before scaling the standard deviation follows $\sqrt{d_k}$; after it, both models have 1.
 #
 # $1/8$ can be written exactly in binary, so for 64 not a digit differs. $1/\sqrt{32}$ cannot, and rounding twice instead of once may differ in the last digit; by less than two parts in ten million, which no model minds. Whoever compares programs does: **two correct floating-point programs need not agree in every digit**, so compare with `np.allclose`, not with `==`.
 #
-# **Think**　Multiplying $Q$ by $1/\sqrt{d_k}$ before the dot products gives the same result, and instead of $T \times T$ multiplications takes $T \times d_k$. By what factor is that less in ANDREA-120M?
+# **Think**　Multiplying $Q$ by $1/\sqrt{d_k}$ before the dot products gives the same result (up to rounding), and the scaling takes $T \times d_k$ multiplications instead of $T \times T$. How many times as many is the latter in ANDREA-120M?
 
 # %% key="cuda-answer" tags=[]
 model = al.ANDREA_120M
@@ -873,12 +885,12 @@ al.table(
 )
 
 # %% [markdown] lang="zh-Hant" key="wide-claim" tags=["core"]
-# 寬度相同，除數可以差到 8 倍。決定除數的是**一個頭裡的 $d_k$**，也就是一次點積加了幾個乘積，和 $d_{\text{model}}$ 無關。切成 64 個頭，每頭 64 維，除數就和 ANDREA-120M 一樣是 8，雖然模型寬了五倍多。
+# 寬度相同，最大的除數卻是最小的 8 倍。決定除數的是**一個頭裡的 $d_k$**，也就是一次點積加了幾個乘積，和 $d_{\text{model}}$ 無關。切成 64 個頭，每頭 64 維，除數就和 ANDREA-120M 一樣是 8，雖然這個模型的寬度是它的五倍多。
 #
-# 最右邊兩行是亂數量到的標準差：縮放前大小不一，縮放後都在 1 附近。
+# 最右邊兩欄是用亂數量到的標準差：縮放前大小不一，縮放後都在 1 附近。
 
-# %% [markdown] lang="en" key="wide-claim" of="0feb3136834f" tags=["core"]
-# The same width, and divisors up to a factor of 8 apart. What decides is **the $d_k$ of one head**, the number of products that one dot product adds up; $d_{\text{model}}$ has no say. Split into 64 heads, each is 64 wide and the divisor is 8 as in ANDREA-120M, although the model is more than five times as wide.
+# %% [markdown] lang="en" key="wide-claim" of="9aaf114c8e59" tags=["core"]
+# The width is the same, yet the largest divisor is 8 times the smallest. What decides is **the $d_k$ of one head**, the number of products that one dot product adds up; $d_{\text{model}}$ has no say. Split into 64 heads, each is 64 wide and the divisor is 8 as in ANDREA-120M, although the model is more than five times as wide.
 #
 # The two rightmost columns are standard deviations measured on random numbers: before scaling they differ widely, after it they are all close to 1.
 
@@ -890,13 +902,13 @@ al.table(
 # - 分量的變異數為 1 時，點積的標準差是 $\sqrt{d_k}$；除以 $\sqrt{d_k}$，就把 $d_k$ 的影響從散布裡拿掉。
 # - 不縮放而分數散得太開，一列權重會凍結在少數幾個鍵上，贏家和輸家的梯度一起消失；縮放讓同一組設定適用於每一種 $d_k$。
 #
-# 下一課換個問題：還沒寫出來的詞元，怎麼能不准看？
+# 下一課換個問題：還沒寫出來的詞元，怎麼才能不讓人偷看？
 
-# %% [markdown] lang="en" key="recap" of="25b45e241d9d" tags=["core"]
+# %% [markdown] lang="en" key="recap" of="67258eadb5d2" tags=["core"]
 # ## 2.10　Four sentences to take along
 #
 # - In the score matrix $QK^\top$ rows are queries and columns are keys, and every cell is a dot product; 1024 tokens make a million cells.
-# - Softmax turns a row of scores into weights that sum to 1; it looks only at gaps, and multiplying all scores sets a temperature.
+# - Softmax turns a row of scores into weights that sum to 1; it looks only at gaps, and multiplying all scores by a number sets a temperature.
 # - With components of variance 1 a dot product has standard deviation $\sqrt{d_k}$; dividing by $\sqrt{d_k}$ takes the effect of $d_k$ out of the spread.
 # - Where raw scores spread too far, a row freezes onto a few keys, and winner and losers lose their gradients together; scaling lets one setting serve every $d_k$.
 #
@@ -905,11 +917,11 @@ al.table(
 # %% [markdown] lang="zh-Hant" key="ruler" tags=[]
 # ## A.　附錄：挑一把對的尺
 #
-# 2.5 用有效鍵數來量飽和。很多人會改用雅可比矩陣（Jacobian）$\text{diag}(w) - w w^\top$ 的範數（norm）：所有偏導數平方和的平方根，越大，梯度好像越通。
+# 2.5 用有效鍵數來量飽和。很多人會改用雅可比矩陣（Jacobian）$\text{diag}(w) - w w^\top$ 的範數（norm）：所有偏導數平方和的平方根，這個數越大，梯度好像越暢通。
 #
 # **先猜猜看**　$d_k = 64$ 的亂數，$T = 16$ 和 $T = 1024$ 時，哪一種的雅可比範數比較大？不縮放填 1，縮放填 2。
 
-# %% [markdown] lang="en" key="ruler" of="b1a0b75dc097" tags=[]
+# %% [markdown] lang="en" key="ruler" of="29ca63acbfec" tags=[]
 # ## A.　Appendix: choosing the right ruler
 #
 # 2.5 measured saturation by effective keys. Many people would take the norm of the Jacobian $\text{diag}(w) - w w^\top$ instead, the root of the sum of all squared derivatives: the larger, the better gradients seem to flow.
@@ -956,11 +968,11 @@ al.table(
 )
 
 # %% [markdown] lang="zh-Hant" key="ruler-claim" tags=[]
-# $T = 16$ 時縮放的比較大，$T = 1024$ 時卻反過來，看起來好像不縮放的梯度比較通！其實是尺有問題：一千個鍵平分的時候，每個權重只有千分之一，範數本來就小；少數幾個鍵平分，範數反而大。用固定的門檻去量 $w(1-w)$ 也會掉進同一個坑。
+# $T = 16$ 時縮放的比較大，$T = 1024$ 時卻反過來，看起來好像不縮放的梯度比較暢通！其實是尺有問題：一千個鍵平分的時候，每個權重只有千分之一，範數本來就小；少數幾個鍵平分，範數反而大。用固定的門檻去量 $w(1-w)$ 也會掉進同一個坑。
 #
 # 好的尺要扣掉 $T$ 的影響。有效鍵數是一種；另一種是數一數，有多少鍵的 $w(1-w)$ 超過 $0.1/T$，也就是平分時的十分之一。這個比例，縮放的在每個 $T$ 都很高，不縮放的一路往下掉。挑尺之前，先問問它量的是不是你要問的事。
 
-# %% [markdown] lang="en" key="ruler-claim" of="596897482166" tags=[]
+# %% [markdown] lang="en" key="ruler-claim" of="de371cc03b7f" tags=[]
 # At $T = 16$ the scaled one is larger, and at $T = 1024$ it is the other way round, as if gradients flowed better without scaling! The ruler is at fault: where a thousand keys share evenly, each weight is one thousandth and the norm is small by nature; where a few keys share, it is large. A fixed threshold on $w(1-w)$ falls into the same trap.
 #
 # A good ruler takes out the effect of $T$. Effective keys are one; another is to count how many keys have $w(1-w)$ above $0.1/T$, a tenth of an even share. With scaling this portion is high at every $T$; without, it keeps falling. Before you choose a ruler, ask whether it measures what you want to know.

@@ -16,8 +16,8 @@
 # **這一課要學會的事**
 #
 # - 說得出生成（generation）的每一步看得到哪些詞元，以及輸入和目標為什麼要錯開一格。
-# - 用因果探測（causality probe）查出一種注意力有沒有偷看未來。
-# - 用一行程式寫出因果遮罩（causal mask），並說明 $-\infty$ 為什麼要放在 softmax 之前。
+# - 用因果探測（causality probe）查出一種注意力（attention）有沒有偷看未來。
+# - 用一句程式寫出因果遮罩（causal mask），並說明遮罩該放在 softmax 的哪一邊。
 # - 解釋遮罩怎麼讓一次前向傳播同時訓練每一個位置。
 # - 替編碼器、解碼器和交叉注意力挑出合用的遮罩。
 #
@@ -25,14 +25,14 @@
 #
 # **時間**　只走主線約 11 分鐘，全部約 30 分鐘。
 
-# %% [markdown] lang="en" key="title" of="04d9a1bbe8e8" tags=["core"]
+# %% [markdown] lang="en" key="title" of="df0697e5a8fa" tags=["core"]
 # # 3　The causal mask
 #
 # **What you will be able to do**
 #
 # - Say which tokens each step of generation can see, and why inputs and targets are one place apart.
 # - Use a causality probe to find out whether some attention peeks at the future.
-# - Write the causal mask in one line, and say why $-\infty$ belongs before softmax.
+# - Write the causal mask in one line, and say on which side of softmax it belongs.
 # - Explain how the mask lets one forward pass train every position at once.
 # - Choose a mask for an encoder, for a decoder and for cross-attention.
 #
@@ -62,18 +62,18 @@ np.set_printoptions(precision=2, suppress=True)
 # %% [markdown] lang="zh-Hant" key="generate" tags=["core"]
 # ## 3.1　一次長出一個詞元
 #
-# 語言模型寫字的方式叫生成：看著手上的詞元（token）猜下一個，把它接上去，再猜下一個。
+# 語言模型寫字的方式叫生成：看著手上的詞元（token），猜下一個，把它接上去，再猜下一個。
 #
-# 例子還是那六個詞元「小安 去 圖書館 借 書 看」。這一課的位置一律**從 0 數起**：「小安」在位置 0，「看」在位置 5。向量和矩陣都是人手設定的，並不真的會預測；這裡只問一件事：誰看得到誰。
+# 例子還是那六個詞元「小安 去 圖書館 借 書 看」。位置（position）照樣**從 0 數起**：「小安」在位置 0，「看」在位置 5。向量和矩陣都是人工設定的，並不是真的會預測；這裡只問一件事：誰看得到誰。
 #
 # **先猜猜看**　一開始手上只有「小安」。位置 1 的「去」，是拿哪一個位置的輸出猜出來的？
 
-# %% [markdown] lang="en" key="generate" of="3dfd7a492890" tags=["core"]
+# %% [markdown] lang="en" key="generate" of="470b3b24c519" tags=["core"]
 # ## 3.1　One token at a time
 #
 # Writing with a language model is called generation: look at the tokens at hand, predict the next one, append it, predict the next one again.
 #
-# The example is still the six tokens "Ann visits library borrows book reads". In this lesson positions are **counted from 0**: "Ann" stands at position 0, "reads" at position 5. Vectors and matrices are set by hand and do not really predict anything; the only question here is who can see whom.
+# The example is still the six tokens "Ann visits library borrows book reads". Positions are again **counted from 0**: "Ann" stands at position 0, "reads" at position 5. Vectors and matrices are set by hand and do not really predict anything; the only question here is who can see whom.
 #
 # **Guess first**　At the beginning there is only "Ann". Which position's output predicts "visits" at position 1?
 
@@ -133,11 +133,11 @@ al.table(position=range(6), input=tokens, target=targets, target_seen=target_see
 # %% [markdown] lang="zh-Hant" key="probe" tags=["core"]
 # ## 3.2　偷看了會怎樣
 #
-# 訓練時整句話都在，要是沒有人管，位置 $i$ 大可直接看位置 $i+1$。怎麼查一種注意力有沒有偷看？有個簡單的辦法，叫做**因果探測**：改未來，看過去。換掉後面一個詞元，看前面哪幾列的輸出跟著動。
+# 訓練時整句話都在，要是沒有人管，位置 $i$ 大可直接看位置 $i+1$。怎麼查出一種注意力有沒有偷看？有個簡單的辦法，叫做**因果探測**：改未來，看過去。換掉後面一個詞元，看前面哪幾列的輸出跟著動。
 #
 # **先猜猜看**　把位置 4 的「書」（倒數第二個）換掉。沒有遮罩的時候，哪幾列的輸出會動？只准看自己和前面的時候呢？
 
-# %% [markdown] lang="en" key="probe" of="f86cb01a340c" tags=["core"]
+# %% [markdown] lang="en" key="probe" of="970fc3c77c7e" tags=["core"]
 # ## 3.2　What peeking does
 #
 # In training the whole sentence is there, and unless something stops it, position $i$ can simply look at position $i+1$. How do we find out whether some attention peeks? There is a simple way, the **causality probe**: change the future, watch the past. Replace a later token and see which rows of the output move.
@@ -149,9 +149,9 @@ guess_full = None  # [0 … 5]
 guess_causal = None  # [0 … 5]
 
 # %% [markdown] lang="zh-Hant" key="probe-write" tags=["core"]
-# 換掉一個詞元，它的查詢、鍵、值三列都會變。下面的探測很粗魯：把這三列的每個數都加 1，再比較前後兩個輸出。
+# 換掉一個詞元，它的查詢、鍵、值（query, key, value）三列都會變。下面的探測很粗魯：把這三列的每個數都加 1，再比較前後兩個輸出。
 
-# %% [markdown] lang="en" key="probe-write" of="e6f628354a1e" tags=["core"]
+# %% [markdown] lang="en" key="probe-write" of="e26f8eb90308" tags=["core"]
 # Replacing a token changes its rows of queries, keys and values. The probe below is blunt: it adds 1 to every number in these three rows and compares the output before and after.
 
 # %% key="probe-measure" tags=["core"]
@@ -204,11 +204,11 @@ al.table(
 # %% [markdown] lang="zh-Hant" key="copy" tags=["core"]
 # 看得到對角線的因果注意力，一個答案也沒漏。
 #
-# **漏了又怎樣？**　訓練只認成績，答案就擺在 $i+1$，抄下來最快。下面這個頭是人手設定的，只會一招：位置 $i$ 的查詢專找位置 $i+1$ 的鍵，拿回來的值就是那裡的詞元。句子則是亂數，每個詞元從十種裡隨便挑，沒有規律可學。
+# **漏了又怎樣？**　訓練只認成績，答案就擺在 $i+1$，抄下來最快。下面這個頭（head）是人工設定的，只會一招：位置 $i$ 的查詢專找位置 $i+1$ 的鍵，拿回來的值就是那裡的詞元。句子則是亂數，每個詞元從十種裡隨便挑，沒有規律可學。
 #
 # **先猜猜看**　訓練時不遮，它答對的比例是多少？真的去生成的時候呢？
 
-# %% [markdown] lang="en" key="copy" of="fe8de9c912d6" tags=["core"]
+# %% [markdown] lang="en" key="copy" of="691340b8b1b5" tags=["core"]
 # Causal attention, diagonal included, leaks not one answer.
 #
 # **And if it did?**　Training only wants good marks, and the answer lies at $i+1$; copying it is the shortest way. The head below is set by hand and knows one trick: the query at position $i$ looks for the key at position $i+1$ and nothing else, and the value it gets back is the token there. The sentence is random, each token drawn from ten kinds, so there is no pattern to learn.
@@ -251,15 +251,15 @@ al.table(
 # With the causal mask the marks in training equal those in generation: they say honestly that this head has learned nothing. That is why training must see the same things as generation.
 
 # %% [markdown] lang="zh-Hant" key="mask" tags=["core"]
-# ## 3.3　遮罩：兩層迴圈，或一行程式
+# ## 3.3　遮罩：兩層迴圈，或一句程式
 #
-# 位置 $i$ 只准看 $j \le i$。做法是在 softmax 之前，把 $j > i$ 的分數換成負無限大：$e^{-\infty} = 0$，那一格的權重就成了 0，總和 1 由其他的鍵去分。
+# 位置 $i$ 只准看 $j \le i$。做法是在 softmax 之前，把 $j > i$ 的分數換成負無限大：$e^{-\infty} = 0$，那一格的權重就成了 0，總和還是 1，由其他的鍵去分。
 #
 # 誰可以看誰，寫成一個布林（Boolean）陣列，叫做遮罩（mask）。一列是一個查詢 $i$，一行（column）是一個鍵 $j$，而且 **True 表示可以看**。（別家的程式有時正好相反，用之前先查清楚。）
 #
 # **先猜猜看**　六個詞元有 $6 \times 6 = 36$ 格，其中幾格是 True？位置 0 那一列又有幾格？
 
-# %% [markdown] lang="en" key="mask" of="65770a9d6c65" tags=["core"]
+# %% [markdown] lang="en" key="mask" of="3e04f85b3ebc" tags=["core"]
 # ## 3.3　The mask: a double loop, or one line
 #
 # Position $i$ may see only $j \le i$. To do that, replace the scores with $j > i$ by minus infinity before softmax: $e^{-\infty} = 0$, so the weight of that cell becomes 0, and the other keys share the sum of 1.
@@ -300,18 +300,22 @@ print(masked_scores)
 plotting.plot_mask(mask, tokens=tokens);
 
 # %% [markdown] lang="zh-Hant" key="mask-claim" tags=["core"]
-# 兩層迴圈和一行 `np.where` 給出同一個矩陣；之後只要寫 `mask="causal"`，套件就會替你做這一行。
+# 兩層迴圈和一句 `np.where` 給出同一個矩陣；之後只要寫 `mask="causal"`，套件就會替你做這一步。
 #
 # 看得到的格子排成**下三角，含對角線**。第 0 列有一格，第 1 列有兩格，最後一列全滿，總共 $T(T+1)/2$ 格。
 #
-# 遮之前和遮之後，各看一次分數和權重。**先猜猜看**　還沒遮的時候，位置 0 的「小安」把最大的權重給誰？
+# 遮之前和遮之後，各看一次分數和權重。
+#
+# **先猜猜看**　還沒遮的時候，位置 0 的「小安」把最大的權重給誰？
 
-# %% [markdown] lang="en" key="mask-claim" of="e4d79e992bb4" tags=["core"]
-# The double loop and the one line with `np.where` give the same matrix; from now on write `mask="causal"`, and the package does that line for you.
+# %% [markdown] lang="en" key="mask-claim" of="8a56036afffb" tags=["core"]
+# The double loop and the one line with `np.where` give the same matrix; from now on write `mask="causal"`, and the package takes that step for you.
 #
 # The visible cells form a **lower triangle with its diagonal**. Row 0 has one cell, row 1 has two, the last row is full: $T(T+1)/2$ cells altogether.
 #
-# Now look at scores and weights, before the mask and after it. **Guess first**　To whom does "Ann" at position 0 give its largest weight as long as there is no mask?
+# Now look at scores and weights, before the mask and after it.
+#
+# **Guess first**　To whom does "Ann" at position 0 give its largest weight as long as there is no mask?
 
 # %% key="before-guess" tags=["core"]
 guess = None  # 0 … 5
@@ -366,12 +370,12 @@ al.table(
 )
 
 # %% [markdown] lang="zh-Hant" key="strict-claim" tags=["core"]
-# 含對角線的第 0 列是 $[1, 0, 0, \ldots]$：只看自己，所以第一個輸出就是第一個值。拿掉對角線，第 0 列沒有鍵可看，公式算出 $0/0$，也就是 NaN。這個套件約定這種空列的權重是 0，但是位置 0 照樣什麼也拿不到。
+# 含對角線的第 0 列是 $[1, 0, 0, \ldots]$：只看自己，所以第一個輸出就是第一個值。拿掉對角線，第 0 列沒有鍵可看，公式算出 $0/0$，電腦記成 NaN（not a number）。這個套件約定這種空列的權重是 0，但是位置 0 照樣什麼也拿不到。
 #
 # 從第一列就能檢查遮罩有沒有拿反：`al.attention(Q, K, V, mask="causal")[0]` 應該等於 `V[0]`。
 
-# %% [markdown] lang="en" key="strict-claim" of="00fbe290d708" tags=["core"]
-# With the diagonal, row 0 is $[1, 0, 0, \ldots]$: it sees only itself, so the first output is the first value. Without it, row 0 has no key to look at, and the formula gives $0/0$, which is NaN. This package makes the weights of such an empty row 0, but position 0 still gets nothing.
+# %% [markdown] lang="en" key="strict-claim" of="9aef69cd6e93" tags=["core"]
+# With the diagonal, row 0 is $[1, 0, 0, \ldots]$: it sees only itself, so the first output is the first value. Without it, row 0 has no key to look at, and the formula gives $0/0$, which the computer writes as NaN (not a number). This package makes the weights of such an empty row 0, but position 0 still gets nothing.
 #
 # The first row also tells whether a mask is the wrong way round: `al.attention(Q, K, V, mask="causal")[0]` should equal `V[0]`.
 
@@ -382,13 +386,13 @@ al.show(
 )
 
 # %% [markdown] lang="zh-Hant" key="last" tags=[]
-# **只算最後幾個詞元**　生成的時候，前面的鍵和值早就算過，留著就好（這叫 KV 快取），只有最後幾個詞元需要新的查詢。這時查詢只有 $T_q$ 個，鍵有 $T_k$ 個，遮罩不再是正方形。查詢 $i$ 其實站在位置 $i + (T_k - T_q)$，所以規則是
+# **只算最後幾個詞元**　生成的時候，前面的鍵和值早就算過，留著就好（這叫 KV 快取，KV cache），只有最後幾個詞元需要新的查詢。這時查詢只有 $T_q$ 個，鍵有 $T_k$ 個，遮罩不再是正方形。查詢 $i$ 其實站在位置 $i + (T_k - T_q)$，所以規則是
 #
 # $$j \le i + (T_k - T_q)$$
 #
 # **先猜猜看**　最後兩個查詢對六個鍵，12 格裡有幾格是 True？
 
-# %% [markdown] lang="en" key="last" of="83c21e8bc39a" tags=[]
+# %% [markdown] lang="en" key="last" of="3f284733fd0a" tags=[]
 # **Only the last few tokens**　In generation the earlier keys and values have been computed already and are kept (this is the KV cache); only the last few tokens need new queries. There are then $T_q$ queries and $T_k$ keys, and the mask is no longer square. Query $i$ really stands at position $i + (T_k - T_q)$, so the rule is
 #
 # $$j \le i + (T_k - T_q)$$
@@ -418,22 +422,22 @@ al.table(
 plotting.plot_mask(al.causal_mask(2, 6), tokens=tokens[-2:], key_tokens=tokens);
 
 # %% [markdown] lang="zh-Hant" key="last-claim" tags=[]
-# 三角形要對齊**右下角**：倒數第二個查詢看得到五個鍵，最後一個六個全看得到，兩列輸出都和整句一起算的一樣。對齊左上角的話，它們會變成開頭的兩個詞元，算出來的就不是同一回事。不同的函式庫在這裡約定不同，很容易弄錯。
+# 三角形要對齊**右下角**：倒數第二個查詢看得到五個鍵，最後一個六個全看得到，兩列輸出都和整句一起算的一樣。要是對齊左上角，它們就被當成開頭的兩個詞元，算出來完全是另一回事。不同的函式庫在這裡約定不同，很容易弄錯。
 
-# %% [markdown] lang="en" key="last-claim" of="057bfcc20fc8" tags=[]
-# The triangle must end at the **bottom right**: the last but one query sees five keys, the last one all six, and both rows are the same as in a run of the whole sentence. Aligned to the top left, the two would be taken for the first tokens of the sentence, and the result is another one. Libraries differ here, and it is easy to get wrong.
+# %% [markdown] lang="en" key="last-claim" of="69860144e489" tags=[]
+# The triangle must end at the **bottom right**: the last but one query sees five keys, the last one all six, and both rows are the same as in a run of the whole sentence. Aligned to the top left, the two would be taken for the first two tokens of the sentence, and the result would be a different one. Libraries differ here, and it is easy to get wrong.
 
 # %% [markdown] lang="zh-Hant" key="order" tags=["core"]
 # ## 3.4　softmax 之前，還是之後
 #
-# 反正未來的權重要變成 0，為什麼不先算完 softmax，再把 $j > i$ 的權重改成 0？有兩種做法：改成 0 就算了；或者改成 0 之後重新正規化，把每一列再除以它的總和。
+# 反正未來的權重要變成 0，為什麼不先算完 softmax，再把 $j > i$ 的權重改成 0？這又有兩種做法：改成 0 就算了；或者改成 0 之後重新正規化（normalize），把每一列再除以它的總和。
 #
 # **先猜猜看**　換掉位置 4 的「書」，這兩種做法的前四列（位置 0 到 3）會動嗎？
 
-# %% [markdown] lang="en" key="order" of="bd773377454a" tags=["core"]
+# %% [markdown] lang="en" key="order" of="78ee8358d509" tags=["core"]
 # ## 3.4　Before softmax, or after it
 #
-# If the weights of the future shall be 0 anyway, why not finish softmax first and then set the weights with $j > i$ to 0? There are two ways: set them to 0 and leave it at that; or set them to 0 and normalise again, dividing each row by its sum.
+# If the weights of the future are to be 0 anyway, why not finish softmax first and then set the weights with $j > i$ to 0? There are two ways: set them to 0 and leave it at that; or set them to 0 and normalize again, dividing each row by its sum.
 #
 # **Guess first**　Replace "book" at position 4. Do the four rows before it, positions 0 to 3, move under either of the two?
 
@@ -511,15 +515,15 @@ al.show(
 # 所以「softmax 之後遮就是錯」這句話只對了一半：
 #
 # - **只改成 0**，每一列的總和不到 1，少掉的正是未來拿走的，而且未來的詞元改得動過去。這是真的漏。
-# - **重新正規化**，分母約掉了，結果和先遮完全相同，誤差不到 $10^{-15}$，只剩浮點數的捨入。
+# - **重新正規化**，分母約掉了，結果就和先遮一樣；相差不到 $10^{-15}$，那只是浮點數的捨入。
 #
 # 那為什麼大家還是先遮？因為先遮一步到位，也不怕分數太大。把分數放大一千倍試試看：
 
-# %% [markdown] lang="en" key="order-claim" of="0672b7a11632" tags=["core"]
+# %% [markdown] lang="en" key="order-claim" of="7e6ac3872799" tags=["core"]
 # So "masking after softmax is wrong" is only half true:
 #
 # - **Only set to 0**, the rows sum to less than 1; what is missing is just what the future took, and a later token can still move the past. That is a real leak.
-# - **Normalised again**, the denominator cancels, and the result equals masking before, to within $10^{-15}$, which is floating-point rounding.
+# - **Normalized again**, the denominator cancels, and the result equals masking before, to within $10^{-15}$, which is floating-point rounding.
 #
 # Why does everybody mask before, then? It takes one step, and it does not fear large scores. Make the scores a thousand times larger:
 
@@ -530,9 +534,9 @@ al.show(
 )
 
 # %% [markdown] lang="zh-Hant" key="order-recap" tags=["core"]
-# 第 0 列看得到的權重先被未來擠到下溢（underflow），變成 0，再除以總和就是 $0/0$。先遮就沒有這個問題：第 0 列還是 $[1, 0, 0, \ldots]$。
+# 未來的分數太大，先把第 0 列看得到的權重擠到下溢（underflow），變成 0，再除以總和就是 $0/0$。先遮就沒有這個問題：第 0 列還是 $[1, 0, 0, \ldots]$。
 
-# %% [markdown] lang="en" key="order-recap" of="09eaed419500" tags=["core"]
+# %% [markdown] lang="en" key="order-recap" of="b4bcad25000a" tags=["core"]
 # In row 0 the future first squeezes the visible weight until it underflows to 0, and dividing by the sum is then $0/0$. Masking before has no such trouble: row 0 is still $[1, 0, 0, \ldots]$.
 
 # %% [markdown] lang="zh-Hant" key="parallel" tags=["core"]
@@ -540,14 +544,14 @@ al.show(
 #
 # 一句 $T$ 個詞元的話裡，有 $T$ 個「猜下一個」的題目。老實的做法是跑 $T$ 次：先給 1 個詞元，再給 2 個，再給 3 個……有了遮罩，能不能一次跑完？
 #
-# **先猜猜看**　第一題：整句一起跑、加上因果遮罩，第 2 列的輸出和「只給前三個詞元」的最後一列一樣嗎？第二題：ANDREA-120M 的 $T = 1024$，一共 $1024 \times 1024$ 個配對，有幾個看得到？
+# **先猜猜看**　第一題：整句一起跑、加上因果遮罩，第 2 列（位置 2）的輸出，和「只給前三個詞元」的最後一列一樣嗎？第二題：ANDREA-120M 的 $T = 1024$，一共 $1024 \times 1024$ 個配對，有幾個看得到？
 
-# %% [markdown] lang="en" key="parallel" of="d4848d5312af" tags=["core"]
+# %% [markdown] lang="en" key="parallel" of="0b8ac01a6c67" tags=["core"]
 # ## 3.5　Training every position at once
 #
 # A text of $T$ tokens holds $T$ exercises of the kind "predict the next one". The honest way is to run $T$ times: with 1 token, then with 2, then with 3, and so on. Given the mask, can one run do it all?
 #
-# **Guess first**　First: run the whole sentence under the causal mask; is row 2 of the output the same as the last row of a run on the first three tokens only? Second: ANDREA-120M has $T = 1024$, which makes $1024 \times 1024$ pairs; how many of them are visible?
+# **Guess first**　First: run the whole sentence under the causal mask; is row 2 of the output (position 2) the same as the last row of a run on the first three tokens only? Second: ANDREA-120M has $T = 1024$, which makes $1024 \times 1024$ pairs; how many of them are visible?
 
 # %% key="parallel-guess" tags=["core"]
 guess_same = None  # True, False
@@ -570,16 +574,16 @@ al.table(
 )
 
 # %% [markdown] lang="zh-Hant" key="parallel-claim" tags=["core"]
-# 加了遮罩，每一列都和逐步生成時一樣；不加遮罩，只有最後一列一樣，因為它本來就該看到全部。一次前向傳播（forward pass），六個位置各自做完自己的題目，誰也沒偷看。
+# 加了遮罩，每一列都和逐步生成時一樣；不加遮罩，只有最後一列一樣，它本來就該看到全部。一次前向傳播（forward pass），六個位置各自做完自己的題目，誰也沒偷看。
 #
-# 還缺一半：第 $i+1$ 題的輸入是詞元 $i+1$，它不能等模型猜出來，否則又得一題一題來。訓練時直接給**正確的**詞元，不管模型猜對猜錯，這叫教師強制（teacher forcing）。遮罩加上教師強制，GPT、LLaMA、ANDREA 這些純解碼器（decoder-only）模型才能平行訓練所有的位置。
+# 還缺一半：位置 $i+1$ 的輸入是詞元 $i+1$，不能等模型猜出來才有，否則又得一題一題來。訓練時直接給**正確的**詞元，不管模型猜對猜錯，這叫教師強制（teacher forcing）。遮罩加上教師強制，GPT、LLaMA、ANDREA 這些純解碼器（decoder-only）模型才能平行訓練所有的位置。
 #
 # 換成 ANDREA-120M 真正的尺寸：12 個頭、1024 個位置、單精度，向量是亂數。跑一次有遮罩的，再抽幾個長度只給前面 $n$ 個詞元來對照。
 
-# %% [markdown] lang="en" key="parallel-claim" of="9437bb029c51" tags=["core"]
+# %% [markdown] lang="en" key="parallel-claim" of="380d7ff4f582" tags=["core"]
 # With the mask every row is what it was in step-by-step generation; without it only the last row is, because that one should see everything. In one forward pass six positions have each done their own exercise, and none has peeked.
 #
-# The other half is still missing: the input of exercise $i+1$ is token $i+1$, and it cannot wait for the model to predict it, or we are back to one exercise after another. In training the **true** token is put there, whether the model was right or wrong; this is teacher forcing. The mask and teacher forcing together let decoder-only models such as GPT, LLaMA and ANDREA train all positions in parallel.
+# The other half is still missing: the input at position $i+1$ is token $i+1$, and it cannot wait for the model to predict it, or we are back to one exercise after another. In training the **true** token is put there, whether the model was right or wrong; this is teacher forcing. The mask and teacher forcing together let decoder-only models such as GPT, LLaMA and ANDREA train all positions in parallel.
 #
 # Now at the real size of ANDREA-120M: 12 heads, 1024 positions, single precision, random vectors. One masked pass, compared at a few lengths with runs on the first $n$ tokens only.
 
@@ -657,10 +661,10 @@ al.table(
 )
 
 # %% [markdown] lang="zh-Hant" key="kinds-read" tags=["core"]
-# 對著圖讀這張表。要生成，就不能看到未來，所以最後一欄是「否」的才適合解碼器；編碼器和交叉注意力看的是早就寫好的文字，沒有未來可偷看，看得越全越好。照這個道理對答案：
+# 對著圖讀這張表。要生成，就不能看到未來，所以最後一欄是「否」的才適合解碼器；編碼器和交叉注意力看的是早就寫好的文字，沒有未來可偷看，看得越全越好。只有前綴遮罩要看用法，等一下再說。照這個道理對答案：
 
-# %% [markdown] lang="en" key="kinds-read" of="ad9a5a3c226b" tags=["core"]
-# Read the table beside the pictures. Whoever generates must not see the future, so only those with "no" in the last column suit a decoder. Encoder and cross-attention look at a text that is already written; there is no future to peek at, and the more they see the better. Check your answers against this rule:
+# %% [markdown] lang="en" key="kinds-read" of="00ce8e7e9625" tags=["core"]
+# Read the table beside the pictures. Whoever generates must not see the future, so only those with "no" in the last column suit a decoder. Encoder and cross-attention look at a text that is already written; there is no future to peek at, and the more they see the better. Only the prefix mask depends on how it is used; more about it in a moment. Check your answers against this rule:
 
 # %% key="kinds-check" tags=["core"]
 fitting = {
@@ -679,19 +683,19 @@ al.table(
 # 原始的 Transformer（[Vaswani 等人 2017](https://arxiv.org/abs/1706.03762)）三處都有：編碼器全可見，解碼器用因果遮罩，交叉注意力又是全可見，只是 $T_q$ 和 $T_k$ 屬於兩段不同的文字。GPT、LLaMA 和 ANDREA 只有解碼器，所以只剩因果遮罩。
 #
 # - **滑動視窗**省計算：句子再長，每個查詢看的鍵最多就是視窗那麼多。
-# - **前綴**在開頭那一段裡看得到未來。那一段是別人給的題目，不用模型猜，所以不算偷看。
+# - **前綴**在開頭那一段裡看得到未來。那一段是別人給的題目，不用模型猜，所以不算偷看；這樣用，解碼器也可以選它。
 # - **填補**和**文件**常常和別的遮罩合用：一批句子長短不一，編碼器也要再加上填補遮罩。兩個布林遮罩用 `&` 合起來：兩邊都准，才准看。
 #
-# **動手玩**　下面的面板用隨機向量，可以換遮罩的種類、視窗、前綴和 $T$。先選滑動視窗，把視窗調到 1：每個位置看得到誰？再選回因果，遮罩值改成 0：每一列的總和還是 1，少了的是什麼？
+# **動手玩**　下面的面板用隨機向量，可以換遮罩的種類、視窗、前綴和 $T$。先選滑動視窗，把視窗調到 1：每個位置看得到誰？再選回因果，遮罩值改成 0：每一列的總和還是 1，那是哪裡壞了？
 
-# %% [markdown] lang="en" key="kinds-claim" of="75b53eebf28b" tags=["core"]
+# %% [markdown] lang="en" key="kinds-claim" of="dcfbdb522223" tags=["core"]
 # The original Transformer ([Vaswani et al. 2017](https://arxiv.org/abs/1706.03762)) has all three places: a full mask in the encoder, a causal one in the decoder, and a full one again in cross-attention, where $T_q$ and $T_k$ belong to two different texts. GPT, LLaMA and ANDREA have only the decoder, and so only the causal mask is left.
 #
 # - **The sliding window** saves work: however long the text, a query looks at no more keys than the window holds.
-# - **The prefix mask** does see the future within the first stretch. That stretch is given and not predicted, so it is no peeking.
+# - **The prefix mask** does see the future within the first stretch. That stretch is given and not predicted, so it is no peeking; used in this way, it suits a decoder too.
 # - **Padding and document masks** often join another mask: where the sentences of a batch differ in length, an encoder needs the padding mask as well. Two Boolean masks are combined by `&`: a cell is open only if both allow it.
 #
-# **Play**　The panel below uses random vectors; you can change the kind of mask, the window, the prefix and $T$. Choose the sliding window first and set it to 1: whom does each position see? Then go back to the causal mask and set the mask value to 0: every row still sums to 1, but what has been lost?
+# **Play**　The panel below uses random vectors; you can change the kind of mask, the window, the prefix and $T$. Choose the sliding window first and set it to 1: whom does each position see? Then go back to the causal mask and set the mask value to 0: every row still sums to 1, so what has gone wrong?
 
 # %% key="kinds-panel" tags=["core"]
 panels.mask_panel()
@@ -702,11 +706,11 @@ panels.mask_panel()
 # - 位置 $i$ 的輸出猜詞元 $i+1$，所以看自己不算偷看，看 $j > i$ 才算。
 # - softmax 之前把 $j > i$ 的分數換成 $-\infty$，每一列的權重就只分給位置 $0 \ldots i$，總和仍是 1。
 # - 遮罩加上教師強制，一次前向傳播就等於 $T$ 次逐步生成，所有位置一起訓練。
-# - 不放心就做因果探測：改未來，看過去，前面的列一列也不該動。
+# - 不放心就做因果探測：改未來，看過去，前面的每一列都不該動。
 #
 # 分數縮放過了，也遮好了。下一課把它們送進 softmax，再照權重把值加起來，走到十二個頭的輸出。
 
-# %% [markdown] lang="en" key="recap" of="6a82b3a7d039" tags=["core"]
+# %% [markdown] lang="en" key="recap" of="99dfc91c48ff" tags=["core"]
 # ## 3.7　Four sentences to take along
 #
 # - The output at position $i$ predicts token $i+1$, so seeing oneself is no peeking; seeing $j > i$ is.
@@ -767,14 +771,14 @@ al.table(
 )
 
 # %% [markdown] lang="zh-Hant" key="values-replace-claim" tags=[]
-# 一列一列讀：
+# 一種情況一種情況看：
 #
 # - **真正的分數比遮罩值還低**，看不到的鍵反而贏，權重 1 全給了它。$-10^4$ 輸給 $-2 \cdot 10^4$，$-10^9$ 輸給 $-2 \cdot 10^9$。
-# - **空列**遇到有限的遮罩值，權重是 $[0.5, 0.5]$：看起來像正常的注意力，其實全給了不准看的鍵。$-\infty$ 給的是 NaN，至少看得出不對。
+# - **空列**遇到有限的遮罩值，權重是 $[0.5, 0.5]$：看起來像正常的注意力，其實全給了不准看的鍵。$-\infty$ 給的是 NaN，至少看得出有問題。
 # - **半精度（float16）** 最大只到 65504，$-10^9$ 放不下，溢位（overflow）成 $-\infty$；分數 $-2 \cdot 10^9$ 也一樣，兩個 $-\infty$ 相減就是 NaN。
 
-# %% [markdown] lang="en" key="values-replace-claim" of="ffeca9bffe04" tags=[]
-# Read it case by case:
+# %% [markdown] lang="en" key="values-replace-claim" of="7b1ff0c72ed7" tags=[]
+# Take it case by case:
 #
 # - **Where the real score is lower than the mask value**, the hidden key wins and takes the whole weight of 1. $-10^4$ loses to $-2 \cdot 10^4$, and $-10^9$ to $-2 \cdot 10^9$.
 # - **An empty row** with a finite mask value gets $[0.5, 0.5]$: it looks like ordinary attention, yet all of it lies on forbidden keys. $-\infty$ gives NaN, which at least shows that something is wrong.
@@ -794,14 +798,14 @@ al.table(
 )
 
 # %% [markdown] lang="zh-Hant" key="values-add-claim" tags=[]
-# 相加的毛病更多。半精度的 $-10^9$ 已經是 $-\infty$，**看得到**的鍵加上的是 $0 \cdot (-\infty)$，也就是 NaN，整列就毀了；直接用 $-\infty$，在每一種精度都是這樣。空列更有趣：大家都加上同一個數，softmax 不理會，結果等於沒有遮罩；數字太大的時候（單精度的 $-10^9$、半精度的 $-10^4$），小小的分數還會給吞掉，變成平均分配。
+# 相加的毛病更多。半精度的 $-10^9$ 已經是 $-\infty$，**看得到**的鍵加上的是 $0 \cdot (-\infty)$，也就是 NaN，整列就毀了；直接用 $-\infty$，在每一種精度都是這樣。空列更有趣：大家都加上同一個數，softmax 不理會，結果等於沒有遮罩；數字太大的時候（單精度的 $-10^9$、半精度的 $-10^4$），連小小的分數也會一起吞掉，變成平均分配。
 #
 # 這個套件的做法：遮罩一律是布林，用 `&` 合併，最後用 `where` 換成 $-\infty$ 一次；空列在相除之前先認出來，權重是 0；半精度用單精度來算。同樣的題目：
 
-# %% [markdown] lang="en" key="values-add-claim" of="4605fb775ec6" tags=[]
+# %% [markdown] lang="en" key="values-add-claim" of="df92b3319e5d" tags=[]
 # Adding has more troubles. In half precision $-10^9$ is already $-\infty$, so a **visible** key gets $0 \cdot (-\infty)$ added, which is NaN, and the row is lost; with $-\infty$ itself this happens in every precision. The empty row is curious: the same number is added to all, softmax takes no notice, and the result is as if there were no mask; and where the number is too large ($-10^9$ in single precision, $-10^4$ in half), it swallows the small scores as well and leaves an even split.
 #
-# What this package does: masks are always Boolean and combined by `&`; `where` puts in $-\infty$ once, at the end; an empty row is recognised before the division and gets weights of 0; half precision is computed in single precision. The same exercise again:
+# What this package does: masks are always Boolean and combined by `&`; `where` puts in $-\infty$ once, at the end; an empty row is recognized before the division and gets weights of 0; half precision is computed in single precision. The same exercise again:
 
 # %% key="values-package" tags=[]
 def package_weights(s, mask, dtype):

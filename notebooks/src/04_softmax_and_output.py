@@ -15,24 +15,24 @@
 #
 # **這一課要學會的事**
 #
-# - 一步一步走完一列（row）分數（score）的 softmax，說得出為什麼減去最大值，權重（weight）一點也不變。
+# - 一步一步走完一列（row）分數（score）的 softmax，說得出減去最大值對權重（weight）做了什麼、沒做什麼。
 # - 用加權總和（weighted sum）把權重變成輸出，而且先猜得到輸出會偏向哪裡。
 # - 把整個注意力（attention）寫成一個式子，用 ANDREA-120M 真正的尺寸算一次。
-# - 說明 12 個頭怎麼併回 768 維，以及為什麼頭變多，參數不會變多。
+# - 說明 12 個頭怎麼併回 768 維，以及頭的個數和參數的個數有什麼關係。
 #
 # **事先要會的**　第 1 課的查詢（query）、鍵（key）、值（value），第 2 課的縮放，第 3 課的因果遮罩（causal mask）。
 #
 # **時間**　只走主線約 10 分鐘，全部約 35 分鐘。
 
-# %% [markdown] lang="en" key="title" of="45b33d7b2213" tags=["core"]
+# %% [markdown] lang="en" key="title" of="82bb3e920b65" tags=["core"]
 # # 4　Softmax and output
 #
 # **What you will be able to do**
 #
-# - Follow the softmax of one row of scores step by step, and say why subtracting the maximum changes no weight.
+# - Follow the softmax of one row of scores step by step, and say what subtracting the maximum does to the weights and what it does not.
 # - Turn weights into an output by a weighted sum, and guess beforehand where it will lean.
 # - Write all of attention as one expression, and compute it at the real sizes of ANDREA-120M.
-# - Explain how 12 heads come back to a width of 768, and why more heads do not mean more parameters.
+# - Explain how 12 heads come back to a width of 768, and how the number of heads bears on the number of parameters.
 #
 # **What you bring along**　Query, key and value from lesson 1, scaling from lesson 2, the causal mask from lesson 3.
 #
@@ -60,15 +60,15 @@ np.set_printoptions(precision=2, suppress=True)
 # %% [markdown] lang="zh-Hant" key="row" tags=["core"]
 # ## 4.1　一列分數怎麼變成權重
 #
-# 套好遮罩以後，分數矩陣的每一列還只是一串數字：大小不拘，加起來也不是 1。要把它變成權重，得走三步：減去最大值、取指數、除以總和。三步合起來就是 softmax：
+# 套好遮罩以後，分數矩陣的每一列還只是一串數字：有大有小，加起來也不是 1。要把它變成權重，得走三步：減去最大值、取指數、除以總和。三步合起來就是 softmax：
 #
 # $$A_{ij} = \frac{e^{s_{ij} - m_i}}{\sum_k e^{s_{ik} - m_i}} \qquad m_i = \max_k s_{ik}$$
 #
 # $s_{ij}$ 是查詢 $i$ 對鍵 $j$ 縮放、遮罩後的分數，$A$ 就是程式裡的 `weights`。
 #
-# 我們挑一列，走到最細：課程範例裡「看」的那一列。這個例子的數字都是人手設定的。「看」排在最後，六個詞元（token）全看得到，所以遮罩在這一列什麼也沒蓋掉。先看它的分數。
+# 我們挑一列，走到最細：例句「小安 去 圖書館 借 書 看」裡「看」的那一列。這個例子的數字都是人工設定的。六個詞元（token）照樣從 0 數起，「看」在位置 5，也就是最後；它六個全看得到，所以遮罩在這一列什麼也沒蓋掉。先看它的分數。
 
-# %% [markdown] lang="en" key="row" of="c56f08dc93b1" tags=["core"]
+# %% [markdown] lang="en" key="row" of="0b505a2af962" tags=["core"]
 # ## 4.1　How a row of scores becomes weights
 #
 # Once the mask is on, each row of the score matrix is still just a string of numbers: of any size, and not summing to 1. Three steps turn it into weights: subtract the maximum, exponentiate, divide by the sum. Together the three are softmax:
@@ -77,7 +77,7 @@ np.set_printoptions(precision=2, suppress=True)
 #
 # Here $s_{ij}$ is the scaled and masked score of query $i$ and key $j$, and $A$ is what the code calls `weights`.
 #
-# Let us follow a single row down to the last detail: the row of "reads" in the running example, whose numbers are set by hand. "reads" comes last and sees all six tokens, so in this row the mask covers nothing. Look at its scores first.
+# Let us follow a single row down to the last detail: the row of "reads" in our example "Ann visits library borrows book reads", whose numbers are set by hand. Counted from 0 as before, "reads" stands at position 5, the last; it sees all six tokens, so in this row the mask covers nothing. Look at its scores first.
 
 # %% key="row-scores" tags=["core"]
 example = al.running_example()
@@ -115,7 +115,7 @@ al.table(
 )
 
 # %% [markdown] lang="zh-Hant" key="row-claim" tags=["core"]
-# 一欄一欄看過去：
+# 從左到右，一欄一欄看過去：
 #
 # - 減去最大值以後，最高的分數變成 0，其他都是負的。
 # - 取指數以後，每個數都是正的，最高的那個剛好是 1。
@@ -125,10 +125,10 @@ al.table(
 #
 # $$\frac{A_{ij}}{A_{ik}} = e^{s_{ij} - s_{ik}}$$
 #
-# 上面的理論值就是這樣算的。兩個分數差 1，權重就差 $e \approx 2.7$ 倍，不管它們本來是 2 和 3，還是 102 和 103。
+# 上面的理論值就是這樣算的。兩個分數差 1，權重就相差 $e \approx 2.7$ 倍，不管它們本來是 2 和 3，還是 102 和 103。
 
-# %% [markdown] lang="en" key="row-claim" of="58762e90b7ac" tags=["core"]
-# Read the table one step at a time:
+# %% [markdown] lang="en" key="row-claim" of="49205f35740e" tags=["core"]
+# Read the table from left to right, one column at a time:
 #
 # - With the maximum subtracted, the highest score is 0 and all others are negative.
 # - After the exponential everything is positive, and the highest is exactly 1.
@@ -141,11 +141,11 @@ al.table(
 # That is how the predicted value above was found. Two scores that differ by 1 give weights that differ by a factor of $e \approx 2.7$, whether the scores are 2 and 3 or 102 and 103.
 
 # %% [markdown] lang="zh-Hant" key="shift" tags=["core"]
-# 既然只有差算數，每個分數都減去同一個 $m$ 應該沒有關係。那為什麼偏偏減最大值？下面試四種 $m$：0（什麼都不減）、這一列的最大值、100、1000，看「書」的分子、分母和權重。
+# 既然算數的只有分數的差，每個分數都減去同一個 $m$ 應該沒有關係。那為什麼偏偏減最大值？下面試四種 $m$：0（什麼都不減）、這一列的最大值、100、1000，看「書」的分子、分母和權重。
 #
 # **先猜猜看**　四種 $m$ 裡，有幾種會算出同一個權重？
 
-# %% [markdown] lang="en" key="shift" of="67796571f44f" tags=["core"]
+# %% [markdown] lang="en" key="shift" of="a7a4413ab108" tags=["core"]
 # If only differences count, subtracting the same $m$ from every score should do no harm. Then why the maximum, of all numbers? Try four values of $m$: 0 (nothing subtracted), the maximum of the row, 100 and 1000, and watch the numerator, the denominator and the weight of "book".
 #
 # **Guess first**　How many of the four values of $m$ give the same weight?
@@ -172,9 +172,9 @@ al.table(m=m, numerator=numerator, denominator=denominator, weight=weight)
 #
 # $$\frac{e^{s_j - m}}{\sum_k e^{s_k - m}} = \frac{e^{-m}\, e^{s_j}}{e^{-m} \sum_k e^{s_k}} = \frac{e^{s_j}}{\sum_k e^{s_k}}$$
 #
-# 減 1000 就減過頭了：每個指數都小到存不下，成了 0，而 0 除以 0 沒有答案，電腦記成 NaN（not a number）。紙上減什麼都一樣，電腦上不一樣。減最大值最保險：最大的那一項永遠是 $e^0 = 1$，分母至少是 1，上不會溢位，下不會變成 0 除以 0。
+# 減 1000 就減過頭了：每個指數都小到存不下，成了 0，而 0 除以 0 沒有答案，電腦記成 NaN（not a number）。紙上減什麼都一樣，電腦上不一樣。減最大值最保險：最大的那一項永遠是 $e^0 = 1$，分母至少是 1，往上不會溢位（overflow），往下不會變成 0 除以 0。
 
-# %% [markdown] lang="en" key="shift-claim" of="81a706855c6a" tags=["core"]
+# %% [markdown] lang="en" key="shift-claim" of="38aa59de6c31" tags=["core"]
 # The first three give the same weight, although subtracting 100 shrinks numerator and denominator by dozens of orders of magnitude: both are multiplied by $e^{-m}$, which cancels in the division.
 #
 # $$\frac{e^{s_j - m}}{\sum_k e^{s_k - m}} = \frac{e^{-m}\, e^{s_j}}{e^{-m} \sum_k e^{s_k}} = \frac{e^{s_j}}{\sum_k e^{s_k}}$$
@@ -182,11 +182,11 @@ al.table(m=m, numerator=numerator, denominator=denominator, weight=weight)
 # Subtracting 1000 is too much of a good thing: every exponential is too small to store and becomes 0, and 0 divided by 0 has no answer; the computer writes NaN (not a number). On paper any number will do, on a computer it will not. The maximum is the safe choice: the largest term is always $e^0 = 1$, so the denominator is at least 1. Nothing overflows at the top, and nothing ends in 0 over 0 at the bottom.
 
 # %% [markdown] lang="zh-Hant" key="overflow" tags=[]
-# **要是不減呢？**　指數長得飛快，浮點數卻有裝得下的上限，超過就溢位（overflow）成 ∞。
+# **要是不減呢？**　指數長得飛快，浮點數卻有裝得下的上限，超過就溢位成 ∞。
 #
 # **先猜猜看**　分數大到多少（取整數），$e^s$ 就裝不下了？三種精度各猜一個。
 
-# %% [markdown] lang="en" key="overflow" of="71fdb848f5a8" tags=[]
+# %% [markdown] lang="en" key="overflow" of="1702908d5a15" tags=[]
 # **What if nothing is subtracted?**　Exponentials grow fast, and a floating-point number has a largest value; beyond it lies overflow, which gives ∞.
 #
 # **Guess first**　From which score on (a whole number) is $e^s$ too large to hold? One guess for each precision.
@@ -267,20 +267,20 @@ panels.softmax_panel()
 #
 # $$\text{output}_i = \sum_j A_{ij} V_j$$
 #
-# 這次換「借」那一列。它前面有「小安」「去」「圖書館」，後面的「書」還蓋著。下面第一張圖是每個詞元的值，第二張是「借」的權重。
+# 這次換「借」那一列。它前面有「小安」「去」「圖書館」，後面的「書」和「看」還蓋著。下面第一張圖是每個詞元的值，第二張是「借」的權重。
 #
-# **先猜猜看**　先別動筆，用看的。「借」的輸出裡，哪一個值軸最大？「人」填 1，「事物」填 2，「動作」填 3。
+# **先猜猜看**　先別動筆，用看的。「借」的輸出裡，哪一個分量（component）最大？「人」填 1，「事物」填 2，「動作」填 3。
 
-# %% [markdown] lang="en" key="mix" of="058dde79b4e6" tags=["core"]
+# %% [markdown] lang="en" key="mix" of="df943d635d16" tags=["core"]
 # ## 4.2　Mixing values by weight
 #
 # With the weights at hand, the last step is a weighted sum: the value of each position times the weight it got, all added up.
 #
 # $$\text{output}_i = \sum_j A_{ij} V_j$$
 #
-# This time take the row of "borrows". Before it stand "Ann", "visits" and "library"; "book" comes later and is still covered. The first picture below shows the value of each token, the second the weights of "borrows".
+# This time take the row of "borrows". Before it stand "Ann", "visits" and "library"; "book" and "reads" come later and are still covered. The first picture below shows the value of each token, the second the weights of "borrows".
 #
-# **Guess first**　No pencil yet, just look. Which value axis is largest in the output of "borrows"? Write 1 for person, 2 for object, 3 for action.
+# **Guess first**　No pencil yet, just look. Which component is largest in the output of "borrows"? Write 1 for person, 2 for object, 3 for action.
 
 # %% key="mix-values" tags=["core"]
 example = al.running_example()
@@ -327,9 +327,9 @@ plotting.plot_matrix(
 # %% [markdown] lang="zh-Hant" key="convex" tags=[]
 # 輸出能跑多遠？
 #
-# **先猜猜看**　輸出的某個分量，可不可能比看得到的值裡最大的還大，或比最小的還小？下面用課程範例和 64 個亂數詞元各量一次。
+# **先猜猜看**　輸出的某個分量，可不可能比看得到的值裡最大的還大，或比最小的還小？下面用例句的六個詞元和 64 個隨機的詞元各量一次。
 
-# %% [markdown] lang="en" key="convex" of="f0477e5e01f2" tags=[]
+# %% [markdown] lang="en" key="convex" of="5a6d9f10d6b3" tags=[]
 # How far can an output go?
 #
 # **Guess first**　Can a component of the output be larger than the largest value in sight, or smaller than the smallest? The next cell measures it on the running example and on 64 random tokens.
@@ -357,11 +357,11 @@ al.table(
 )
 
 # %% [markdown] lang="zh-Hant" key="convex-claim" tags=[]
-# 一個也沒有跑出去。權重都不是負的，加起來又是 1，這樣的加權總和叫做凸組合（convex combination）：它永遠落在被混合的那些值之間，就像幾個人的平均身高不會超過最高的那一位。
+# 一個也沒有跑出去。權重都不是負的，加起來又是 1，這樣的加權總和叫做凸組合（convex combination）：它永遠落在參加混合的那些值之間，就像幾個人的平均身高不會超過最高的那一位。
 #
 # 所以注意力自己變不出更大的數，它只會挑選和平均。要把結果放大、翻轉或重新組合，得靠後面的 $W_O$ 和 MLP。
 
-# %% [markdown] lang="en" key="convex-claim" of="5f31f8c1c23f" tags=[]
+# %% [markdown] lang="en" key="convex-claim" of="e8a4d9abfa12" tags=[]
 # Not one of them leaves the range. The weights are not negative and sum to 1; such a weighted sum is called a convex combination, and it always lies between the values it mixes, just as the average height of a group never exceeds that of its tallest member.
 #
 # So attention alone cannot make a number larger; it only selects and averages. Enlarging, flipping or recombining is left to $W_O$ and the MLP that follow.
@@ -369,24 +369,24 @@ al.table(
 # %% [markdown] lang="zh-Hant" key="line" tags=["core"]
 # ## 4.3　整個注意力，一個式子
 #
-# 縮放、遮罩、softmax、加權總和，四步接起來就是注意力的全部：
+# 分數、縮放、遮罩、softmax、加權總和，五步接起來就是注意力的全部：
 #
 # $$\text{output} = \operatorname{softmax}\!\left(\operatorname{mask}\!\left(\frac{Q K^\top}{\sqrt{d_k}}\right)\right) V$$
 #
 # 從最裡面往外讀：$Q K^\top$ 比對每一對查詢和鍵，除以 $\sqrt{d_k}$ 縮放，遮罩蓋掉未來，softmax 逐列變成權重，最後乘上 $V$ 混合。這個式子來自 [Vaswani 等人 2017 年的論文](https://arxiv.org/abs/1706.03762)；論文的式 (1) 裡沒有遮罩，遮罩寫在內文。
 #
-# **先猜猜看**　下面的程式把式子直接寫成一個運算式，再和 `al.attention` 比。兩邊會一樣嗎？
+# **先猜猜看**　下面的程式把式子直接寫成一個運算式，再和 `al.attention` 比。兩邊會一樣嗎？先記在紙上。
 
-# %% [markdown] lang="en" key="line" of="88d9ae38ae8f" tags=["core"]
+# %% [markdown] lang="en" key="line" of="e48d1f7e8120" tags=["core"]
 # ## 4.3　All of attention in one expression
 #
-# Scaling, mask, softmax, weighted sum: joined together, these four are the whole of attention:
+# Scores, scaling, mask, softmax, weighted sum: joined together, these five are the whole of attention:
 #
 # $$\text{output} = \operatorname{softmax}\!\left(\operatorname{mask}\!\left(\frac{Q K^\top}{\sqrt{d_k}}\right)\right) V$$
 #
 # Read it from the inside out: $Q K^\top$ compares every query with every key, dividing by $\sqrt{d_k}$ scales, the mask covers the future, softmax makes weights row by row, and the product with $V$ mixes. The expression comes from the [paper of Vaswani et al., 2017](https://arxiv.org/abs/1706.03762); its equation (1) has no mask, which is described in the text.
 #
-# **Guess first**　The next cell writes the formula as one expression and compares it with `al.attention`. Will they agree?
+# **Guess first**　The next cell writes the formula as one expression and compares it with `al.attention`. Will they agree? Note your answer on paper.
 
 # %% key="line-inline" tags=["core"]
 example = al.running_example()
@@ -399,14 +399,14 @@ al.show(agrees=np.allclose(output, al.attention(Q, K, V, mask="causal")))
 print(output)
 
 # %% [markdown] lang="zh-Hant" key="real" tags=["core"]
-# 六個詞元只是小玩具。現在換上 ANDREA-120M 一層真正的尺寸：1024 個位置、12 個頭、每頭 64 維、float32、因果遮罩。向量是亂數，大小是真的，算也是真的算。
+# 六個詞元只是玩具。現在換上 ANDREA-120M 一層真正的尺寸：1024 個位置、12 個頭、每頭 64 維、float32、因果遮罩。向量是亂數，尺寸是真的，也真的算一遍。
 #
-# **先猜猜看**　一個 float32 占 4 個位元組（byte）。光是這一層的權重矩陣，12 個頭加起來占多少 MB（百萬位元組）？
+# **先猜猜看**　一個 float32 占 4 個位元組（byte）。光是這一層的注意力權重，12 個頭加起來占多少 MB（百萬位元組）？
 
-# %% [markdown] lang="en" key="real" of="a7e171886470" tags=["core"]
+# %% [markdown] lang="en" key="real" of="69a43e05c29f" tags=["core"]
 # Six tokens are a toy. Now take the real sizes of one layer of ANDREA-120M: 1024 positions, 12 heads, 64 numbers per head, float32, causal mask. The vectors are random; the sizes are real, and so is the computation.
 #
-# **Guess first**　One float32 takes 4 bytes. How many MB (million bytes) do the weight matrices of this one layer take, all 12 heads together?
+# **Guess first**　One float32 takes 4 bytes. How many MB (million bytes) do the attention weights of this one layer take, all 12 heads together?
 
 # %% key="real-guess" tags=["core"]
 guess = None  # MB
@@ -438,25 +438,25 @@ al.show(
 # %% [markdown] lang="zh-Hant" key="real-claim" tags=["core"]
 # 尺寸變了，規則沒有變：每一列的總和都是 1（在 float32 的捨入誤差以內），未來的權重剛好是 0，位置 0 只看得到自己，所以它的輸出就是自己的值。
 #
-# 最占記憶體的是分數和權重，不是 $Q$、$K$、$V$。矩陣裡有將近一半的格子被遮罩蓋掉，卻照樣占著位子。
+# 最占記憶體的是分數和權重，不是 $Q$、$K$、$V$。遮罩蓋掉了將近一半的格子，它們卻照樣占著位子。
 #
-# **動手玩**　拖曳 $T$ 和 $d_k$，看五個步驟的圖怎麼跟著變；再把縮放和遮罩分別關掉。
+# **動手玩**　拖曳 $T$ 和 $d_k$，看五個步驟的圖怎麼跟著變。再取消「除以 √d_k」的勾選；勾回去，換把遮罩選成「全可見」。圖各變成什麼樣子？
 
-# %% [markdown] lang="en" key="real-claim" of="ae30b0261e68" tags=["core"]
+# %% [markdown] lang="en" key="real-claim" of="f3fd7ff3b774" tags=["core"]
 # The sizes are different, the rules are not: every row sums to 1 (within float32 rounding), the weights on the future are exactly 0, and position 0 sees only itself, so its output is its own value.
 #
 # What fills the memory is scores and weights, not $Q$, $K$ and $V$. Almost half of the cells are covered by the mask, and they take up their place all the same.
 #
-# **Play**　Drag $T$ and $d_k$ and watch the five steps follow; then switch off scaling and the mask in turn.
+# **Play**　Drag $T$ and $d_k$ and watch the five steps follow. Then untick "divide by √d_k"; tick it again and set the mask to "full" instead. What becomes of the picture each time?
 
 # %% key="real-panel" tags=["core"]
 panels.attention_panel()
 
 # %% [markdown] lang="zh-Hant" key="growth" tags=[]
-# **先猜猜看**　如果上下文長度 $T$ 加倍，權重矩陣占的記憶體變成幾倍？值 $V$ 呢？
+# **先猜猜看**　如果上下文長度（context length）$T$ 加倍，注意力權重占的記憶體變成幾倍？值 $V$ 呢？
 
-# %% [markdown] lang="en" key="growth" of="874caa0d6fce" tags=[]
-# **Guess first**　If the context length $T$ doubles, by what factor does the memory of the weight matrices grow? And that of the values $V$?
+# %% [markdown] lang="en" key="growth" of="c5f8542d11cd" tags=[]
+# **Guess first**　If the context length $T$ doubles, by what factor does the memory of the attention weights grow? And that of the values $V$?
 
 # %% key="growth-guess" tags=[]
 guess = None  # [×, ×]
@@ -471,22 +471,22 @@ al.show(guess=guess, measured=[weight_bytes[1] / weight_bytes[0], value_bytes[1]
 al.table(T=T, weight_megabytes=weight_bytes / 1e6, value_megabytes=value_bytes / 1e6)
 
 # %% [markdown] lang="zh-Hant" key="growth-claim" tags=[]
-# 權重矩陣的兩個邊都是 $T$，所以是四倍；值只有一個邊是 $T$，所以是兩倍。這就是長文章對注意力特別貴的原因。上面只算一層；ANDREA-120M 有 12 層，訓練時如果每一層都留著，還要再乘 12。
+# 每個頭的注意力權重是 $T \times T$ 的一張表，兩個邊都是 $T$，所以是四倍；值只有一個邊是 $T$，所以是兩倍。這就是長文章對注意力特別貴的原因。上面只算一層；ANDREA-120M 有 12 層，訓練時如果每一層都留著，還要再乘 12。
 
-# %% [markdown] lang="en" key="growth-claim" of="ce91b17226d4" tags=[]
-# A weight matrix has two sides of length $T$, hence four times; the values have one side of length $T$, hence twice. That is why long texts are so expensive for attention. The table counts one layer; ANDREA-120M has 12, so training that keeps them all multiplies by 12 once more.
+# %% [markdown] lang="en" key="growth-claim" of="37734bbde4cb" tags=[]
+# Each head's attention weights are a table of $T \times T$ with two sides of length $T$, hence four times; the values have one side of length $T$, hence twice. That is why long texts are so expensive for attention. The table counts one layer; ANDREA-120M has 12, so training that keeps them all multiplies by 12 once more.
 
 # %% [markdown] lang="zh-Hant" key="heads" tags=["core"]
 # ## 4.4　十二個頭並排
 #
-# ANDREA-120M 一層有 12 個注意力頭（attention head），各有自己的 $W_Q$、$W_K$、$W_V$，形狀都是 $(768, 64)$。實際的程式卻常常只放一個合併的權重矩陣（fused matrix），形狀 $(768, 768)$：乘一次，再把結果切成 12 段。
+# ANDREA-120M 一層有 12 個注意力頭（attention head），各有自己的 $W_Q$、$W_K$、$W_V$，形狀都是 $(768, 64)$。實際的程式卻常常把 12 個 $W_Q$ 合併成一個權重矩陣（fused matrix），形狀是 $(768, 768)$：乘一次，再把結果切成 12 段。
 #
 # **先猜猜看**　12 個矩陣各乘各的，和一個合併的矩陣乘完再切，算出來的查詢一樣嗎？
 
-# %% [markdown] lang="en" key="heads" of="bba10cbd1587" tags=["core"]
+# %% [markdown] lang="en" key="heads" of="57f1057f21ae" tags=["core"]
 # ## 4.4　Twelve heads side by side
 #
-# A layer of ANDREA-120M has 12 attention heads, each with its own $W_Q$, $W_K$ and $W_V$ of shape $(768, 64)$. Real programs, however, often hold a single fused matrix of shape $(768, 768)$: multiply once, then cut the result into 12 pieces.
+# A layer of ANDREA-120M has 12 attention heads, each with its own $W_Q$, $W_K$ and $W_V$ of shape $(768, 64)$. Real programs, however, often fuse the 12 matrices $W_Q$ into one of shape $(768, 768)$: multiply once, then cut the result into 12 pieces.
 #
 # **Guess first**　Twelve separate products, or one product with the fused matrix and then the cut: are the queries the same?
 
@@ -511,12 +511,12 @@ al.show(
 )
 
 # %% [markdown] lang="zh-Hant" key="heads-claim" tags=["core"]
-# 一樣（$X$ 和矩陣都是亂數，差別只在 float32 的捨入）。矩陣乘法的結果，每一行（column）只用到右邊矩陣的那一行；合併的矩陣第 1 到第 64 行就是第一個頭的 $W_Q$，所以結果的前 64 行就是第一個頭的查詢。合併不過是把 12 個矩陣並排放好，讓硬體一次乘完。
+# 一樣（$X$ 和矩陣都是亂數，差別只在 float32 的捨入）。矩陣相乘，結果的每一行（column）只用到右邊矩陣的同一行；合併的矩陣最前面 64 行就是第一個頭的 $W_Q$，所以結果的前 64 行就是第一個頭的查詢。合併不過是把 12 個矩陣並排放好，讓硬體一次乘完。
 #
 # **常見的誤會**　「每個頭只分到 768 維裡的一段 64 維。」要是真的先切輸入，只拿 $X$ 的前 64 行去乘，算出來完全不同。切的是**投影後的結果**，不是輸入；每個頭都讀了整個 768 維。
 
-# %% [markdown] lang="en" key="heads-claim" of="40537885a747" tags=["core"]
-# They are ($X$ and the matrices are random; the only difference is float32 rounding). In a matrix product each column of the result uses only that column of the right-hand matrix. Columns 1 to 64 of the fused matrix are the $W_Q$ of the first head, so the first 64 columns of the result are its queries. Fusing merely puts 12 matrices side by side, so that the hardware multiplies once.
+# %% [markdown] lang="en" key="heads-claim" of="15c3885977b8" tags=["core"]
+# They are ($X$ and the matrices are random; the only difference is float32 rounding). In a matrix product each column of the result uses only the same column of the right-hand matrix. The first 64 columns of the fused matrix are the $W_Q$ of the first head, so the first 64 columns of the result are its queries. Fusing merely puts 12 matrices side by side, so that the hardware multiplies once.
 #
 # **A common mistake**　"Each head is given a 64-wide slice of the 768 numbers." Cut the input instead, multiply only the first 64 columns of $X$, and the result is entirely different. What is cut is the **output of the projection**, not its input; every head has read all 768 numbers.
 
@@ -552,10 +552,10 @@ al.table(
 )
 
 # %% [markdown] lang="zh-Hant" key="reshape-claim" tags=[]
-# 形狀都對，內容只有第二種對。`reshape` 不搬動數字，只照記憶體的順序重新分組：直接變成 $(12, 1024, 64)$，「第一個頭」拿到的其實是前 85 個多位置的整個向量。要先把 768 拆成 $12 \times 64$，再用 `swapaxes` 把頭的軸換到前面。光檢查形狀，抓不到這種錯。
+# 形狀都對，內容只有第二種對。`reshape` 不搬動數字，只照記憶體的順序重新分組：直接變成 $(12, 1024, 64)$，「第一個頭」拿到的其實是最前面 85 個位置的整個向量，再加下一個位置的一段。要先把 768 拆成 $12 \times 64$，再用 `swapaxes` 把頭的軸換到前面。光檢查形狀，抓不到這種錯。
 
-# %% [markdown] lang="en" key="reshape-claim" of="f9e2f57bde19" tags=[]
-# Both shapes are right, but only the second has the right contents. `reshape` moves no number, it only regroups them in memory order: going straight to $(12, 1024, 64)$ hands the "first head" the entire vectors of the first 85 positions and a bit. First split 768 into $12 \times 64$, then bring the axis of the heads to the front with `swapaxes`. A check of the shape alone never finds this fault.
+# %% [markdown] lang="en" key="reshape-claim" of="8529ab6febbb" tags=[]
+# Both shapes are right, but only the second has the right contents. `reshape` moves no number, it only regroups them in memory order: going straight to $(12, 1024, 64)$ hands the "first head" the entire vectors of the first 85 positions and a piece of the next. First split 768 into $12 \times 64$, then bring the axis of the heads to the front with `swapaxes`. A check of the shape alone never finds this fault.
 
 # %% [markdown] lang="zh-Hant" key="join" tags=["core"]
 # 每個頭各自走完 4.3 的式子，交出自己的輸出 $h$。接著 12 個頭串接（concatenate）起來，乘上輸出投影（output projection）$W_O$，它的形狀是 $(768, 768)$；最後加回原來的 $X$，這一步叫殘差連接（residual connection）。
@@ -563,7 +563,7 @@ al.table(
 # **換你算**　$T = 1024$，這四樣東西的形狀各是什麼？把答案寫成 `(a, b)` 的樣子。
 
 # %% [markdown] lang="en" key="join" of="1c3b1d89f67d" tags=["core"]
-# Each head works through the expression of 4.3 by itself and hands over its output $h$. Then the 12 outputs are concatenated and multiplied by the output projection $W_O$, of shape $(768, 768)$; at last the original $X$ is added, which is called a residual connection.
+# Each head works through the expression of 4.3 by itself and hands over its output $h$. Then the 12 outputs are concatenated and multiplied by the output projection $W_O$, of shape $(768, 768)$; finally the original $X$ is added, which is called a residual connection.
 #
 # **Your turn**　With $T = 1024$, what are the shapes of these four? Write each answer as `(a, b)`.
 
@@ -600,7 +600,7 @@ al.table(
 # 上面量過，兩邊相同。一個區塊（block）到這裡走了一半：殘差連接之外還有正規化（normalization）和多層感知器（MLP），那是活動 7 的事；怎麼切成許多頭、為什麼要切，是活動 6 的事。
 
 # %% [markdown] lang="en" key="join-claim" of="6eadbd013e3c" tags=["core"]
-# One head gives $(1024, 64)$; 12 side by side are $(1024, 768)$ again, as wide as $X$, and only therefore can the two be added.
+# One head gives $(1024, 64)$; 12 side by side are $(1024, 768)$ again, as wide as $X$, which is why the two can be added.
 #
 # Concatenating merely puts the heads side by side, each still speaking for itself. It is $W_O$ that brings them together. Every 64 rows of it belong to one head, so multiplying by $W_O$ is the same as projecting each head by itself and adding everything up:
 #
@@ -634,12 +634,12 @@ al.table(
 )
 
 # %% [markdown] lang="zh-Hant" key="more-claim" tags=[]
-# 一樣。頭變多，每個頭就變窄，$12 \times 768 \times 64$ 和 $768 \times 768$ 是同一個數。頭的個數決定的是同一筆參數要分成幾份來用。真正跟著變多的是分數：每個頭都有自己的一張 $T \times T$。
+# 一樣多。頭變多，每個頭就變窄，$12 \times 768 \times 64$ 和 $768 \times 768$ 是同一個數。頭的個數只決定同一批參數要分成幾份來用。真正跟著變多的是分數：每個頭都有自己的一張 $T \times T$。
 #
 # 頭多，就有更多種「注意誰」的方式；但是頭越窄，一個頭能比對的方向也越少。
 
-# %% [markdown] lang="en" key="more-claim" of="c08c6b9e8cda" tags=[]
-# One: nothing changes. More heads are narrower heads, and $12 \times 768 \times 64$ is the same number as $768 \times 768$. The number of heads decides into how many shares the same parameters are divided. What does grow is the number of scores: every head has a $T \times T$ table of its own.
+# %% [markdown] lang="en" key="more-claim" of="27c7144c42cc" tags=[]
+# By the factor 1: nothing changes. More heads are narrower heads, and $12 \times 768 \times 64$ is the same number as $768 \times 768$. The number of heads decides into how many shares the same parameters are divided. What does grow is the number of scores: every head has a $T \times T$ table of its own.
 #
 # More heads mean more ways of choosing whom to attend to; but the narrower a head, the fewer directions it can compare along.
 
@@ -680,18 +680,18 @@ al.table(
 )
 
 # %% [markdown] lang="zh-Hant" key="silent-claim" tags=[]
-# 這兩列權重是人手寫的：第一列把權重平分給「去」和「看」，第二列全給「借」。注意的詞元沒有一個相同，輸出卻一模一樣，因為「借」的值剛好在另外兩個的正中間。只看輸出，沒有辦法分辨是哪一列。
+# 這兩列權重是我們自己寫的：第一列把權重平分給「去」和「看」，第二列全給「借」。注意的詞元沒有一個相同，輸出卻一模一樣，因為「借」的值剛好在另外兩個的正中間。只看輸出，沒有辦法分辨是哪一列。
 #
 # 再看另一種情形：兩個詞元，第一個拿走九成的權重，它的值卻是 0。
 #
-# **先猜猜看**　把第一個詞元拿掉，其他不動，輸出會變多少？
+# **先猜猜看**　把第一個詞元拿掉，其他不動，輸出會變多少？先記在紙上。
 
-# %% [markdown] lang="en" key="silent-claim" of="fa99beae09ab" tags=[]
-# These two rows of weights are written by hand: the first divides its weight between "visits" and "reads", the second gives everything to "borrows". They attend to nothing in common, yet the outputs are identical, because the value of "borrows" happens to lie halfway between the other two. From the output nobody can tell which row it was.
+# %% [markdown] lang="en" key="silent-claim" of="87e8f7c232e3" tags=[]
+# We wrote these two rows of weights by hand: the first divides its weight between "visits" and "reads", the second gives everything to "borrows". They attend to nothing in common, yet the outputs are identical, because the value of "borrows" happens to lie halfway between the other two. From the output nobody can tell which row it was.
 #
 # Now another case: two tokens, of which the first takes nine tenths of the weight, but has the value 0.
 #
-# **Guess first**　Take the first token away and leave the rest as it is; how much does the output change?
+# **Guess first**　Take the first token away and leave the rest as it is; how much does the output change? Note your answer on paper.
 
 # %% key="silent-zero" tags=[]
 A = np.array([0.9, 0.1])  # (2,)
@@ -740,12 +740,12 @@ al.show(
 )
 
 # %% [markdown] lang="zh-Hant" key="silent-recap" tags=[]
-# 絕大多數的權重都歸零了，輸出卻沒有動。所以權重告訴你**這個頭在這裡混了誰、各混多少**，沒有告訴你模型**為什麼**這樣回答：還要看值是什麼、$W_O$ 怎麼用它、其他的頭和層做了什麼。
+# 絕大多數的權重都歸零了，輸出卻沒有動。所以權重告訴你**這個頭在這裡混了誰、各混多少**，沒有告訴你模型**為什麼**這樣回答。要回答「為什麼」，還得看值是什麼、$W_O$ 怎麼用它、其他的頭和層做了什麼。
 #
 # 研究者也為此爭論過：[有一篇論文說注意力不是解釋](https://arxiv.org/abs/1902.10186)，[另一篇說要看你怎麼定義解釋](https://arxiv.org/abs/1908.04626)。想知道一個詞元重不重要，比較可靠的辦法是動手試：把它改掉或拿掉，看答案動不動。
 
-# %% [markdown] lang="en" key="silent-recap" of="6c1f7534160c" tags=[]
-# Nearly all weights are gone, and the output has not stirred. So weights tell you **whom this head mixed here, and how much of each**. They do not tell you **why** the model answers as it does: for that you also need the values, what $W_O$ makes of them, and what the other heads and layers do.
+# %% [markdown] lang="en" key="silent-recap" of="4262c853d396" tags=[]
+# Nearly all weights are gone, and the output has not stirred. So weights tell you **which values this head mixed here, and how much of each**. They do not tell you **why** the model answers as it does: for that you also need the values, what $W_O$ makes of them, and what the other heads and layers do.
 #
 # Researchers have argued about this: [one paper says that attention is not explanation](https://arxiv.org/abs/1902.10186), [another that it depends on what you call an explanation](https://arxiv.org/abs/1908.04626). To find out whether a token matters, a more reliable way is to try: change it or take it away, and see whether the answer moves.
 
@@ -770,18 +770,18 @@ al.show(
 # You now hold a complete attention layer, from $X$ at the entrance to $W_O$ at the exit. Activity 6 of this series lets many heads each look for themselves (multi-head attention); activity 7 adds the residual connection, the normalization and the MLP. Together they make a complete Transformer block, and 12 of those, stacked, are the body of ANDREA-120M.
 
 # %% [markdown] lang="zh-Hant" key="count" tags=[]
-# ## A.　參數有幾個
+# ## A.　附錄：參數有幾個
 #
-# 附錄：把整個模型的參數數一遍。輸入的嵌入（embedding）和輸出端各有一張 $V_{\text{size}} \times d_{\text{model}}$ 的表（$V_{\text{size}}$ 是詞彙表的大小），位置嵌入（position embedding）是 $T \times d_{\text{model}}$；每一層的注意力有 $W_Q$、$W_K$、$W_V$、$W_O$ 四個 $d_{\text{model}}^2$，MLP 有八個。
+# 把整個模型的參數數一遍。輸入的嵌入（embedding）和輸出端各有一張 $V_{\text{size}} \times d_{\text{model}}$ 的表（$V_{\text{size}}$ 是詞彙表的大小），位置嵌入（position embedding）是 $T \times d_{\text{model}}$；每一層的注意力有 $W_Q$、$W_K$、$W_V$、$W_O$ 四個 $d_{\text{model}}^2$，MLP 有八個。
 #
 # $$2\, V_{\text{size}}\, d_{\text{model}} + T\, d_{\text{model}} + n_{\text{layer}} \cdot 12\, d_{\text{model}}^2$$
 #
 # **先猜猜看**　ANDREA-120M 的參數裡，屬於注意力的占多少？寫一個 0 到 1 之間的數。
 
-# %% [markdown] lang="en" key="count" of="c80b556fe6c6" tags=[]
-# ## A.　Counting parameters
+# %% [markdown] lang="en" key="count" of="4b3b54f91be7" tags=[]
+# ## A.　Appendix: counting parameters
 #
-# An appendix: count the parameters of a whole model. The input embedding and the output each have a table of $V_{\text{size}} \times d_{\text{model}}$ ($V_{\text{size}}$ is the size of the vocabulary), the position embedding is $T \times d_{\text{model}}$; in each layer attention has four times $d_{\text{model}}^2$, namely $W_Q$, $W_K$, $W_V$ and $W_O$, and the MLP has eight.
+# Count the parameters of a whole model. The input embedding and the output each have a table of $V_{\text{size}} \times d_{\text{model}}$ ($V_{\text{size}}$ is the size of the vocabulary), the position embedding is $T \times d_{\text{model}}$; in each layer attention has four times $d_{\text{model}}^2$, namely $W_Q$, $W_K$, $W_V$ and $W_O$, and the MLP has eight.
 #
 # $$2\, V_{\text{size}}\, d_{\text{model}} + T\, d_{\text{model}} + n_{\text{layer}} \cdot 12\, d_{\text{model}}^2$$
 #
@@ -811,11 +811,11 @@ al.table(
 )
 
 # %% [markdown] lang="zh-Hant" key="count-claim" tags=[]
-# 前兩個和公布的數字吻合到三位，所以輸入和輸出的嵌入看來是分開的，也沒有偏差項（就算多了幾個正規化用的增益，也還對得上）。「120M」只是名字，實際上是 9,870 萬個左右。480M 的詞彙表有兩種說法，這裡兩種都列。公布的是約數，第一種比較接近，但這不算證明，所以只說**大約** 4.8 億。
+# 前兩個模型算出來的個數，和公布的數字前三位都吻合，所以輸入和輸出的嵌入看來是分開的，也沒有偏差項（bias）；就算多了幾個正規化用的增益（gain），數字也還對得上。「120M」只是名字，實際上是 9,870 萬個左右。480M 的詞彙表有兩種說法，這裡兩種都列。公布的是約數，第一種比較接近，但這不算證明，所以只說**大約** 4.8 億。
 #
 # 每一層裡，注意力占 12 份中的 4 份，MLP 占 8 份；再加上嵌入，注意力的比例就低於三分之一。還要注意公式裡沒有 $n_{\text{head}}$：頭的個數不影響參數。縮放、遮罩、softmax 和加權總和也沒有任何參數，模型要學的全在那些矩陣裡。
 
-# %% [markdown] lang="en" key="count-claim" of="dad1ff54cfa1" tags=[]
-# The first two meet the published numbers to three digits, so the input and output embeddings seem to be separate and biases absent (a few normalization gains would fit as well). "120M" is only a name; the model has about 98.7 million parameters. For 480M there are two accounts of the vocabulary, and both are listed. The published count is a rounded one; the first account comes closer to it, but that proves nothing, so let us say **about** 480 million.
+# %% [markdown] lang="en" key="count-claim" of="5a8beb5a313a" tags=[]
+# The first two meet the published numbers to three digits, so the input and output embeddings seem to be separate and biases absent; a few normalization gains would fit as well. "120M" is only a name; the model has about 98.7 million parameters. For 480M there are two accounts of the vocabulary, and both are listed. The published count is a rounded one; the first account comes closer to it, but that proves nothing, so let us say **about** 480 million.
 #
 # In each layer attention has 4 shares out of 12 and the MLP has 8; with the embeddings added, the share of attention falls below one third. Note also that $n_{\text{head}}$ does not appear: the number of heads has no influence. Nor do scaling, mask, softmax and weighted sum have any parameters; everything the model learns is in the matrices.
