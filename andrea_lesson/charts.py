@@ -218,4 +218,5 @@ def _hidden_in_row(mask: Any, values: FloatArray) -> BoolArray:
         )
     hidden = hidden_cells(np.atleast_2d(to_numpy(mask)), values[None, :])
     assert hidden is not None
-    return hidden[0]
+    row: BoolArray = hidden[0]
+    return row

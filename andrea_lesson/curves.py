@@ -85,14 +85,16 @@ def draw_effective_keys(ax: Axes, grid: Freezing | Sequence[Freezing]) -> Axes:
     with style():
         ink = start(ax, label("chart_effective_title"))
         for place, curve in enumerate(curves):
-            words = {} if place else {"label": label("chart_theory_keys")}
-            ax.axhline(curve.scaled_theory, color=THEORY, linestyle=":", linewidth=1.6, **words)
-            words = {} if place else {"label": label("chart_freezing_at")}
+            # a label that starts with an underscore stays out of the legend: one entry is enough
+            theory = "_" if place else label("chart_theory_keys")
+            freezes = "_" if place else label("chart_freezing_at")
+            line: dict[str, Any] = {"color": THEORY, "linewidth": 1.6}
+            ax.axhline(curve.scaled_theory, linestyle=":", label=theory, **line)
             if curve.d_k.min() <= curve.freezing_d_k <= curve.d_k.max():
                 logs = np.log([curve.d_k, curve.raw])
                 there = float(np.exp(np.interp(np.log(curve.freezing_d_k), *logs)))
                 drop = ([curve.freezing_d_k] * 2, [1e-3, there])  # from the raw curve down
-                ax.plot(*drop, color=THEORY, linestyle="-.", linewidth=1.6, **words)
+                ax.plot(*drop, linestyle="-.", label=freezes, **line)
             for values, colour, marker, dash, key in (
                 (curve.scaled, MEASURED, "o", "-", "chart_scaled"),
                 (curve.raw, COMPARED, "s", "--", "chart_raw_scores"),

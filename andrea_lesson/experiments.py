@@ -125,9 +125,7 @@ def _running_scores(seed: int, components: str) -> FloatArray:
     return scores
 
 
-def random_row(
-    d_k: int, T: int, *, components: str = "unit-variance", seed: int = 0
-) -> FloatArray:
+def random_row(d_k: int, T: int, *, components: str = "unit-variance", seed: int = 0) -> FloatArray:
     """One row of raw scores: a random query against T random keys of width d_k.
 
     Parameters

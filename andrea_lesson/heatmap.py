@@ -50,7 +50,9 @@ class Heatmap:
         ax.clear()
         self.ax = ax
         # Inches below the lower edge of the cells, whatever size they are drawn at.
-        inches = figure_of(ax).dpi_scale_trans + ScaledTranslation(0, 0, ax.transAxes)
+        # (any transform will do; the type stubs of ScaledTranslation ask for an affine one)
+        corner = ScaledTranslation(0, 0, ax.transAxes)  # type: ignore[arg-type]
+        inches = figure_of(ax).dpi_scale_trans + corner
         self._below = blended_transform_factory(ax.transAxes, inches)
         self._sheet = ax.add_patch(
             Rectangle((0, 0), 1, 1, transform=ax.transAxes, zorder=-1, **hidden_look())
@@ -188,7 +190,9 @@ class Heatmap:
             width, height = np.array(self._size()) / values.shape[::-1]  # points of a cell
             size = min(float(NOTE), width / (0.62 * (longest + 0.6)), 0.75 * height)
         if numbers is not None and size >= _SMALLEST_NUMBER:
-            faces = self.image.cmap(self.image.norm(np.where(np.isfinite(values), values, 0.0)))
+            faces = np.asarray(
+                self.image.cmap(self.image.norm(np.where(np.isfinite(values), values, 0.0)))
+            )
             for i, j in np.argwhere(~hidden):
                 kind = next((kind for kind, cells in special.items() if cells[i, j]), None)
                 if used == len(self._numbers):
@@ -254,9 +258,9 @@ class Heatmap:
             self.image.colorbar.set_ticks(values, labels=names, color=ink)
             self._bar_axes.xaxis.label.set(text=scale.note, color=ink)
             # Names at both ends stay within the width of the picture.
-            for place, tick in enumerate(self._bar_axes.get_xticklabels()):
-                last = place == len(names) - 1
-                tick.set_ha("left" if place == 0 else "right" if last else "center")
+            for n, name in enumerate(self._bar_axes.get_xticklabels()):
+                last = n == len(names) - 1
+                name.set(ha="left" if n == 0 else "right" if last else "center")
 
     def _explain(self, entries: list[tuple[Patch, str]], scale: Scale) -> None:
         words = tuple(text for _, text in entries)

@@ -229,7 +229,10 @@ LABELS: dict[str, tuple[str, str]] = {
     "panel_shifted_step": ("2. 減去最大值\n不影響權重", "2. minus the largest\nchanges no weight"),
     "panel_exponentials_step": ("3. 取指數\n全部變成正數", "3. exponential\nall positive"),
     "panel_weights_step": ("4. 除以總和\n得到權重", "4. over their sum\nthe weights"),
-    "panel_values_step": ("5. 權重 × 值\n各列相加＝輸出", "5. weight × value\nsum of rows = output"),
+    "panel_values_step": (
+        "5. 權重 × 值\n各列相加＝輸出",
+        "5. weight × value\nsum of rows = output",
+    ),
     "panel_output": ("輸出", "output"),
     "panel_highest": ("最大 {value}", "largest {value}"),
     "panel_sum": ("總和 {value}", "sum {value}"),
@@ -273,11 +276,15 @@ LABELS: dict[str, tuple[str, str]] = {
     "mask_and": ("，", ", "),
     "caption_random": ("隨機向量，亂數種子 {seed}", "random vectors, seed {seed}"),
     "caption_random_scores": ("隨機分數，亂數種子 {seed}", "random scores, seed {seed}"),
-    "caption_example": ("例句的六個詞元，矩陣是人工設定的", "running example, matrices set by hand"),
+    "caption_example": (
+        "例句的六個詞元，矩陣是人工設定的",
+        "running example, matrices set by hand",
+    ),
     "caption_leaks": ("；紅框：看不到卻有權重的鍵", "; red frame: hidden keys with a weight"),
     "softmax_summary": (
         "{source}，T = {T}，查詢 {row} 看得到 {visible} 個鍵，溫度 {temperature}：最高分 {highest} "
-        "在鍵 {position}，減掉之後取指數，總和是 {total}；最大的權重是 {largest}，有效鍵數是 {keys}。",
+        "在鍵 {position}，減掉之後取指數，總和是 {total}；"
+        "最大的權重是 {largest}，有效鍵數是 {keys}。",
         "{source}, T = {T}, query {row} sees {visible} keys, temperature {temperature}: the "
         "highest score, {highest}, is that of key {position}; after subtracting it the "
         "exponentials sum to {total}, the largest weight is {largest}, and the row spreads over "

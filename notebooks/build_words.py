@@ -28,13 +28,12 @@ BY_CHANCE = (
 _CJK = "\u3105-\u312f\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
 _WIDE = "\u3001-\u303f\uff01-\uff5e" + _CJK  # and full-width punctuation
 _HAN = re.compile(f"[{_CJK}]")
-_LETTER = f"(?:[{CODE}{MATH}√∂∞%]|(?![{_CJK}])[^\\W_])"
-_OPENER = f"(?:[{CODE}{MATH}√∂∞]|(?![{_CJK}])[^\\W_])"
+_LATIN = f"(?:[{CODE}{MATH}√∂∞]|(?![{_CJK}])[^\\W_])"  # and Greek, digits, formulas, code
 
 _TYPOGRAPHY = (
     (f"[{_CJK}][,;:?!()]|[()][{_CJK}]|[,;:?!][ ]?[{_CJK}]", "half-width punctuation at Chinese"),
     (rf"[{_CJK}]\.(?!\w)", "half-width full stop after Chinese"),
-    (f"[{_CJK}]{_OPENER}|{_LETTER}[{_CJK}]", "no space between Chinese and Latin"),
+    (f"[{_CJK}]{_LATIN}|(?:{_LATIN}|%)[{_CJK}]", "no space between Chinese and Latin"),
     (f"[\"'“”‘’][{_CJK}]|[{_CJK}][\"'“”‘’]", "Chinese is quoted with 「」"),
     (rf"[{_WIDE}] ?\n *[{_CJK}]", "a line break inside a Chinese sentence shows as a gap"),
 )

@@ -42,17 +42,16 @@
 LANGUAGE = "zh-Hant"
 
 try:
+    import numpy as np
+
     import andrea_lesson as al
-except ModuleNotFoundError:
+    from andrea_lesson import experiments, panels, plotting
+except ModuleNotFoundError as missing:
     raise ModuleNotFoundError(
-        "找不到 andrea_lesson。請執行 %pip install -e \"<含有 pyproject.toml 的資料夾>[lab]\"，再重新啟動核心。\n"
-        "andrea_lesson is not installed. Run %pip install -e \"<the folder with pyproject.toml>[lab]\", "
+        f"找不到 {missing.name}。請執行 %pip install -e \"<含有 pyproject.toml 的資料夾>[lab]\"，再重新啟動核心。\n"
+        f"{missing.name} is not installed. Run %pip install -e \"<the folder with pyproject.toml>[lab]\", "
         "then restart the kernel."
     ) from None
-
-import numpy as np
-
-from andrea_lesson import experiments, panels, plotting
 
 al.set_language(LANGUAGE)
 np.set_printoptions(precision=2, suppress=True)
