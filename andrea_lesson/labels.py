@@ -242,7 +242,7 @@ LABELS: dict[str, tuple[str, str]] = {
     "panel_after_title": ("遮罩後的分數\n看不到的格＝{value}", "masked scores\nhidden = {value}"),
     "panel_weights_title": ("注意力權重\n{precision}", "attention weights\n{precision}"),
     "panel_sums_title": ("列總和", "row sum"),
-    "warn_joint": ("", " "),
+    "warn_both": ("{first}{then}", "{first} {then}"),
     "warn_nan_empty": (
         "查詢 {rows} 沒有可以看的鍵，0 ÷ 0 得到 NaN（本課的函式在這裡給 0）。",
         "Query {rows} has no key to see, and 0 ÷ 0 is NaN (the lesson's own function gives 0).",

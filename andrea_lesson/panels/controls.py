@@ -81,11 +81,10 @@ def follow(control: Slider, limit: int) -> None:
     A value that code has set beyond the limit stays, so that the order in which a cell sets
     several controls does not matter.
     """
-    high = max(limit, control.min + 1)  # a slider needs two ends
     if getattr(control, "limit", None) == limit:
         return
     control.limit = limit
-    control.max = high
+    control.max = max(limit, control.min + 1)  # a slider needs two ends
     if control.value > limit:
         control.value = limit
 

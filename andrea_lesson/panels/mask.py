@@ -1,6 +1,7 @@
 """Kinds of masks, and what the number that stands for "hidden" does to the weights."""
 
 from dataclasses import dataclass
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -242,7 +243,11 @@ def _warning(state: MaskState) -> str | None:
         i, j = np.unravel_index(int(np.argmax(leaks)), leaks.shape)
         leak = short(float(leaks[i, j]))
         said.append(label("warn_leak", value=value, row=int(i), column=int(j), leak=leak))
-    return label("warn_joint").join(said) or None
+    return (
+        reduce(lambda first, then: label("warn_both", first=first, then=then), said)
+        if said
+        else None
+    )
 
 
 def _list(rows: BoolArray) -> str:

@@ -127,5 +127,5 @@ def short(value: float) -> str:
         factor = f"{value / 10.0**power:.3g}"
         text = f"10{raised}" if factor == "1" else f"{factor} × 10{raised}"
     else:
-        text = f"{value:,.0f}" if power >= 3 else f"{value:.3g}"
+        text = f"{value:,.0f}" if abs(value) >= 999.5 else f"{value:.3g}"
     return text.replace("-", "−")

@@ -130,6 +130,7 @@ def softmax_panel() -> Panel:
     def prepare(controls: dict[str, Any]) -> None:
         limits(controls)
         follow(controls["row"], controls["T"].value - 1)
+        controls["row"].disabled = controls["T"].value == 1
 
     controls = {
         "source": dropdown("source", RANDOM, [(label(f"source_{s}"), s) for s in SOURCES]),

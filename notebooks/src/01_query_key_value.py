@@ -230,7 +230,7 @@ plotting.plot_row(weights[5], tokens=example.tokens);
 # %% key="catalogue-output" tags=["core"]
 output = weights @ V  # (6, 6) @ (6, 3) = (6, 3)
 al.show(agrees=np.allclose(output, al.attention(Q, K, V, mask="causal")))
-plotting.plot_matrix(output, rows=example.tokens, columns=example.value_axes, title="output");
+plotting.plot_matrix(output, rows=example.tokens, columns=example.value_axes, title=al.label("output"));
 
 # %% [markdown] lang="zh-Hant" key="catalogue-claim" tags=["core"]
 # 「看」最注意「書」，其次是「圖書館」（它也沾了一點「物品」），再來是「小安」。它拿回來的輸出因此主要是「事物」，摻了一點「人」：*有人，對一樣東西*。這就是把值照權重混合的意思。

@@ -400,9 +400,9 @@ al.table(
 #
 # **論文怎麼說**　[Attention Is All You Need](https://arxiv.org/abs/1706.03762) 第 3.2.1 節觀察到：$d_k$ 大的時候，不縮放的點積注意力輸給加法注意力（additive attention）。作者**懷疑**是點積變得太大，把 softmax 推到梯度極小的地方，所以除以 $\sqrt{d_k}$；註腳 4 就是上面那段變異數的推導。請注意「懷疑」這兩個字：那是猜想，不是證明。到了 2.5，我們親手量。
 #
-# **動手玩**　面板一開始不縮放。把 $d_k$ 從 1 拉到 4096：分數的散布和那一列權重怎麼變？再把除數換成 $\sqrt{d_k}$，拉一次；換成 $d_k$，又拉一次。最後把「隨機向量」那一欄換成「單位向量」看看。
+# **動手玩**　面板一開始不縮放。把 $d_k$ 從 1 拉到 4096：分數的散布和那一列權重怎麼變？再把除數換成 $\sqrt{d_k}$，拉一次；再換成 $d_k$，又拉一次。最後把「隨機向量」那一項換成「單位向量」看看。
 
-# %% [markdown] lang="en" key="root-unit-claim" of="629f57e0f0fe" tags=["core"]
+# %% [markdown] lang="en" key="root-unit-claim" of="5b037146b6c1" tags=["core"]
 # It shrinks, following $1/\sqrt{d_k}$: the higher the dimension, the closer two random directions are to a right angle.
 #
 # **A common mistake**　"The dot product of two random unit vectors is about $\sqrt{d}$." This mixes up two things. "Every component has variance 1" is not "the whole vector has length 1": vectors of the first kind are about $\sqrt{d_k}$ long, and two vectors of length $\sqrt{d_k}$ each have a dot product $d_k$ times that of unit vectors.
@@ -698,16 +698,16 @@ plotting.plot_perfect_match(experiments.perfect_match((8, 16, 32, 64, 128, 256))
 # This is one difference between ANDREA-12M and ANDREA-120M: when one exact match must be found among 1024 keys, a head 32 wide drowns in noise, and a head 64 wide mostly finds it. The lengths here are those of random vectors, though; a trained model can make some queries and keys longer and so turn up the signal.
 
 # %% [markdown] lang="zh-Hant" key="units" tags=[]
-# ## 2.7　縮放是溫度，也是換單位
+# ## 2.7　換個地方除，可以嗎
 #
-# 2.3 說縮放是溫度 $\tau = \sqrt{d_k}$。換個地方除也可以嗎？
+# 2.3 說縮放是溫度 $\tau = \sqrt{d_k}$，除在分數上。能不能早一點，在 $Q$ 和 $K$ 上就先除？
 #
-# **先猜猜看**　分數不除，改成把 $Q$ 和 $K$ 各自先除以 $d_k^{1/4}$。分數會和縮放後的分數一樣嗎？一樣填 `True`，不一樣填 `False`。
+# **先猜猜看**　分數不除，改成把 $Q$ 和 $K$ 各除以 $d_k^{1/4}$。分數會和縮放後的分數一樣嗎？一樣填 `True`，不一樣填 `False`。
 
-# %% [markdown] lang="en" key="units" of="23f1b283bf7a" tags=[]
-# ## 2.7　Scaling is a temperature, and a change of units
+# %% [markdown] lang="en" key="units" of="ae6ca1f8e0e4" tags=[]
+# ## 2.7　Dividing somewhere else
 #
-# 2.3 called scaling a temperature of $\tau = \sqrt{d_k}$. Could one divide somewhere else instead?
+# 2.3 called scaling a temperature of $\tau = \sqrt{d_k}$, by which the scores are divided. Could one divide earlier, at $Q$ and $K$?
 #
 # **Guess first**　Leave the scores alone and divide $Q$ and $K$ by $d_k^{1/4}$ each beforehand. Are the scores the same as the scaled ones? Write `True` if so, `False` if not.
 
@@ -730,9 +730,9 @@ al.show(
 #
 # 換句話說，縮放沒有讓模型多會什麼，它讓**同一組設定適用於每一種 $d_k$**。要比「縮放」和「不縮放」誰學得好，手上有四個旋鈕：$d_k$、$\sigma$、$\eta$、最佳化器（optimizer）。只轉一個就下結論，這場比賽不公平。
 #
-# **再猜一次**　GPT-2 的權重矩陣，初始標準差是 0.02。輸入 $X$ 的分量變異數是 1（層正規化（layer normalization）之後大致如此），$d_{\text{model}} = 768$，$d_k = 64$。不縮放的分數，標準差會是 8 嗎？寫下你的估計。
+# **再猜一次**　GPT-2 的權重矩陣，初始標準差是 0.02。輸入 $X$ 的分量變異數是 1（經過層正規化，也就是 layer normalization，大致如此），$d_{\text{model}} = 768$，$d_k = 64$。不縮放的分數，標準差會是 8 嗎？寫下你的估計。
 
-# %% [markdown] lang="en" key="units-claim" of="d23d5ba93d07" tags=[]
+# %% [markdown] lang="en" key="units-claim" of="7188724a807a" tags=[]
 # They are, because $d_k^{1/4} \cdot d_k^{1/4} = \sqrt{d_k}$. Scaling amounts to measuring $Q$ and $K$ in other units. This holds through training too. Let $W_Q$ and $W_K$ start with standard deviation $\sigma$ and learn at the rate $\eta$, all other parameters left as they are; then training with scaling is **exactly the same at every step** as training without it under other settings:
 #
 # - the initial standard deviation becomes $\sigma / d_k^{1/4}$;
