@@ -282,11 +282,11 @@ LABELS: dict[str, tuple[str, str]] = {
     ),
     "caption_leaks": ("；紅框：看不到卻有權重的鍵", "; red frame: hidden keys with a weight"),
     "softmax_summary": (
-        "{source}，T = {T}，查詢 {row} 看得到 {visible} 個鍵，溫度 {temperature}：最高分 {highest} "
-        "在鍵 {position}，減掉之後取指數，總和是 {total}；"
+        "{source}，T = {T}，d_k = {d_k}，查詢 {row} 看得到 {visible} 個鍵，溫度 {temperature}："
+        "最高分 {highest} 在鍵 {position}，減掉之後取指數，總和是 {total}；"
         "最大的權重是 {largest}，有效鍵數是 {keys}。",
-        "{source}, T = {T}, query {row} sees {visible} keys, temperature {temperature}: the "
-        "highest score, {highest}, is that of key {position}; after subtracting it the "
+        "{source}, T = {T}, d_k = {d_k}, query {row} sees {visible} keys, temperature "
+        "{temperature}: the highest score, {highest}, is that of key {position}; after subtracting it the "
         "exponentials sum to {total}, the largest weight is {largest}, and the row spreads over "
         "{keys} effective keys.",
     ),

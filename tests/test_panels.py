@@ -32,7 +32,6 @@ def _panels_closed_afterwards():
     yield
     for panel in list(base._live):
         panel.close()
-    experiments._running_scores.cache_clear()
 
 
 @pytest.fixture
@@ -319,7 +318,7 @@ def test_unforeseen_exception(monkeypatch):
 
 def test_error_is_shown_as_text_not_as_markup(lax, monkeypatch):
     panel = panels.attention_panel()
-    monkeypatch.setattr(panel, "_compute", lambda **values: 1 / 0 if False else values["<b>"])
+    monkeypatch.setattr(panel, "_compute", lambda **values: values["<b>"])
     panel.controls["T"].value = 8
     assert "<b>" not in panel._error_line.value
 

@@ -233,7 +233,7 @@ def _keepsake(png: str, words: str, width: int, height: int) -> str:
         f'<div class="andrea-still {mine}" role="img" aria-label="{html.escape(words)}"><style>'
         f"{still} {{display: none}}"
         f"{dead} + {still} {{display: flex}}"
-        f"{dead}:has(+ {still}) {{display: none}}"
+        f"{dead}:has(+ .jp-OutputArea-child .andrea-still) {{display: none}}"
         f".{mine} {{aspect-ratio: {width}/{height}; max-width: {width}px; "
         f"background: url(data:image/png;base64,{png}) no-repeat; background-size: contain}}"
         f"</style></div>"

@@ -248,6 +248,7 @@ def _summary(state: SoftmaxState) -> str:
         source=label(f"source_{state.source}"),
         row=state.row,
         T=state.T,
+        d_k=state.d_k,
         temperature=short(state.temperature),
         visible=int(state.mask[state.row].sum()),
         highest=short(float(state.softmax.scores.max())),
