@@ -152,7 +152,7 @@ LABELS: dict[str, tuple[str, str]] = {
     "control_window": ("視窗", "window"),
     "control_prefix": ("前綴長度", "prefix"),
     "control_length": ("不含填補的長度", "real length"),
-    "control_boundary": ("第二份文件起點", "2nd document at"),
+    "control_boundary": ("第二份文件起點", "document 2 at"),
     "control_scaled": ("除以 √d_k", "divide by √d_k"),
     "control_seed": ("亂數種子", "random seed"),
     "control_value": ("遮罩值", "mask value"),
@@ -173,7 +173,7 @@ LABELS: dict[str, tuple[str, str]] = {
     "divisor_none": ("1（不縮放）", "1 (no scaling)"),
     "divisor_sqrt_d_k": ("√d_k", "√d_k"),
     "divisor_d_k": ("d_k", "d_k"),
-    "components_unit-variance": ("分量的變異數為 1", "unit-variance components"),
+    "components_unit-variance": ("分量的變異數為 1", "unit variance"),
     "components_unit-vectors": ("單位向量", "unit vectors"),
     "run_this_cell": (
         "靜態圖：執行這個儲存格，就能拉動滑桿",
@@ -286,9 +286,9 @@ LABELS: dict[str, tuple[str, str]] = {
         "最高分 {highest} 在鍵 {position}，減掉之後取指數，總和是 {total}；"
         "最大的權重是 {largest}，有效鍵數是 {keys}。",
         "{source}, T = {T}, d_k = {d_k}, query {row} sees {visible} keys, temperature "
-        "{temperature}: the highest score, {highest}, is that of key {position}; after subtracting it the "
-        "exponentials sum to {total}, the largest weight is {largest}, and the row spreads over "
-        "{keys} effective keys.",
+        "{temperature}: the highest score, {highest}, is that of key {position}; after "
+        "subtracting it the exponentials sum to {total}, the largest weight is {largest}, "
+        "and the row spreads over {keys} effective keys.",
     ),
     "attention_summary": (
         "{source}，{T} 個位置，d_k = {d_k}，{mask}遮罩：分數的標準差是 {scores}，乘以 {scale} "

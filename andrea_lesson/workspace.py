@@ -86,7 +86,24 @@ def _deliver_all(folder: Path, source: Path) -> list[str]:
 def _lessons(source: Path) -> Iterator[tuple[str, bytes]]:
     for language in LANGUAGES:
         for lesson in sorted((source / language).glob("*.ipynb")):
-            yield f"{language}/{lesson.name}", lesson.read_bytes()
+            yield f"{language}/{lesson.name}", unsolved(lesson.read_bytes())
+
+
+def unsolved(content: bytes) -> bytes:
+    """Take the results out of a notebook: a learner answers first and measures then.
+
+    The still picture of a panel stays, as it says that its cell is waiting to be run.
+    """
+    try:
+        notebook = json.loads(content)
+        for cell in notebook["cells"]:
+            if cell["cell_type"] == "code":
+                cell["execution_count"] = None
+                if "_panel(" not in "".join(cell["source"]):
+                    cell["outputs"] = []
+    except (ValueError, KeyError, TypeError, RecursionError):
+        return content  # not a notebook: as it is
+    return (json.dumps(notebook, ensure_ascii=False, indent=1) + "\n").encode("utf-8")
 
 
 def _deliver(target: Path, content: bytes, known: list[str]) -> Path | None:

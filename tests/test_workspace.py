@@ -25,7 +25,8 @@ def notebook(*sources: str, outputs: tuple = ()) -> str:
         {"cell_type": "code", "source": source, "outputs": list(outputs), "execution_count": None}
         for source in sources
     ]
-    return json.dumps({"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5})
+    whole = {"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}
+    return json.dumps(whole, ensure_ascii=False, indent=1) + "\n"
 
 
 def put(path: Path, text: str) -> None:
@@ -57,7 +58,25 @@ def mine(tmp_path):
 def test_copies_both_languages(source, mine):
     assert update_workspace(mine, source) == []
     assert files(mine) == ["en/01_query_key_value.ipynb", LESSON]
-    assert read(mine / LESSON) == read(source / LESSON)
+    assert json.loads(read(mine / LESSON)) == json.loads(read(source / LESSON))
+
+
+def test_results_stay_behind_but_panels_keep_their_still_picture(source, mine):
+    output = {"output_type": "display_data", "data": {"image/png": "AAAA"}, "metadata": {}}
+    put(source / LESSON, notebook("plot()", "panels.mask_panel()", outputs=(output,)))
+    update_workspace(mine, source)
+    plot, panel = json.loads(read(mine / LESSON))["cells"]
+    assert plot["outputs"] == []
+    assert panel["outputs"] == [output]
+
+
+def test_the_lesson_arrives_without_its_results(mine):
+    update_workspace(mine)
+    for path in mine.rglob("*.ipynb"):
+        for cell in json.loads(read(path))["cells"]:
+            if cell["cell_type"] == "code":
+                assert cell["execution_count"] is None
+                assert bool(cell["outputs"]) == ("_panel(" in "".join(cell["source"]))
 
 
 def test_own_lesson_by_default(mine):
