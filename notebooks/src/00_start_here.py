@@ -13,30 +13,30 @@
 # %% [markdown] lang="zh-Hant" key="title" tags=["core"]
 # # 0　從這裡開始
 #
-# 很多人學語言模型，到了注意力（attention）就卡住。這門課只做一件事：讓你親手把它算過一遍、量過一遍，從此不再卡住。
+# 很多人學語言模型，到了注意力（attention）就卡住。這門課讓你親手把它算過一遍、量過一遍，從此不再卡住。
 #
 # **學完以後你會**
 #
 # - 用紙筆從三個詞元（token）的向量算到注意力的輸出，再用程式算出 ANDREA-120M 的真實尺寸。
-# - 說清楚查詢、鍵、值（query, key, value）、$\sqrt{d_k}$、因果遮罩（causal mask）和 softmax 各解決什麼問題，並且每一句都拿得出量到的數字。
+# - 說清楚查詢、鍵、值（query, key, value）、$\sqrt{d_k}$、因果遮罩（causal mask）和 softmax 各解決什麼問題，句句有量到的數字。
 # - 看出常見的說法錯在哪裡。
 #
-# **事先要會的**　會讀一點 Python 和 NumPy，會矩陣乘法。這是「養大一個語言模型」系列的活動 5；活動 4 講嵌入（embedding），這裡直接接著用。
+# **事先要會的**　一點 Python 和 NumPy，矩陣乘法。這是「養大一個語言模型」系列的活動 5，接在活動 4 嵌入（embedding）之後。
 #
 # **時間**　只走主線約 3 分鐘，全部約 5 分鐘。
 
-# %% [markdown] lang="en" key="title" of="8417f414843e" tags=["core"]
+# %% [markdown] lang="en" key="title" of="0ce7b60e85c3" tags=["core"]
 # # 0　Start here
 #
-# Many people who learn about language models get stuck at attention. This course does one thing: it lets you compute every part of it and measure every part of it yourself, until you are stuck no more.
+# Many people who learn about language models get stuck at attention. In this course you compute and measure every part of it yourself, until you are stuck no more.
 #
 # **What you will be able to do**
 #
 # - Go from the vectors of three tokens to the output of attention with pencil and paper, then compute it at the true size of ANDREA-120M.
-# - Say what problem query, key and value, $\sqrt{d_k}$, the causal mask and softmax each solve, with a measured number behind every sentence.
+# - Say what problem query, key and value, $\sqrt{d_k}$, the causal mask and softmax each solve, always with a measured number.
 # - Spot what is wrong with common claims about attention.
 #
-# **What you bring along**　Some Python and NumPy, and how to multiply matrices. This is activity 5 of a series on growing a language model; activity 4 covers the embedding, and we go on from there.
+# **What you bring along**　Some Python and NumPy; multiplying matrices. This is activity 5 of a series on growing a language model and follows activity 4, the embedding.
 #
 # **Time**　About 3 minutes for the main path, about 5 for everything.
 
@@ -61,12 +61,12 @@ np.set_printoptions(precision=2, suppress=True)
 # %% [markdown] lang="zh-Hant" key="check" tags=["core"]
 # ## 0.1　先檢查你的環境
 #
-# 執行下一格（按 Shift + Enter）。一項一項列出來：有什麼、缺什麼、怎麼補。少了 GPU 沒有關係，所有內容都能用 CPU 跑。
+# 執行下一格（按 Shift + Enter）。有什麼、缺什麼、怎麼補，一項一項列出來。少了 GPU 沒有關係。
 
-# %% [markdown] lang="en" key="check" of="beed82b5e175" tags=["core"]
+# %% [markdown] lang="en" key="check" of="1ce3481febef" tags=["core"]
 # ## 0.1　Check your installation
 #
-# Run the next cell (press Shift + Enter). It goes through what is there, what is missing and how to get it, item by item. You do not need a GPU; everything runs on the CPU.
+# Run the next cell (press Shift + Enter). It lists what is there, what is missing and how to get it. You do not need a GPU.
 
 # %% key="check-run" tags=["core", "volatile"]
 installation.report()
@@ -74,80 +74,94 @@ installation.report()
 # %% [markdown] lang="zh-Hant" key="path" tags=["core"]
 # ## 0.2　兩條路線
 #
-# | 筆記本 | 內容 | 主線 | 全部 |
-# |---|---|---|---|
-# | 0　從這裡開始 | 檢查環境、認識面板 | 3 分 | 5 分 |
-# | [1　查詢、鍵、值](01_query_key_value.ipynb) | 三個詞元的紙上遊戲、投影、圖書館的目錄櫃、ANDREA 的尺寸 | 9 分 | 25 分 |
-# | [2　分數與縮放](02_scores_and_scaling.ipynb) | 分數矩陣、softmax、為什麼除以 $\sqrt{d_k}$ | 12 分 | 40 分 |
-# | [3　因果遮罩](03_causal_mask.ipynb) | 逐步生成、因果探測、遮罩的種類 | 11 分 | 30 分 |
-# | [4　softmax 與輸出](04_softmax_and_output.ipynb) | 一列算到底、加權總和、十二個頭 | 10 分 | 35 分 |
+# | 筆記本 | 主線 | 全部 |
+# |---|---|---|
+# | 0　從這裡開始 | 3 分 | 5 分 |
+# | [1　查詢、鍵、值](01_query_key_value.ipynb) | 9 分 | 25 分 |
+# | [2　分數與縮放](02_scores_and_scaling.ipynb) | 12 分 | 40 分 |
+# | [3　因果遮罩](03_causal_mask.ipynb) | 11 分 | 30 分 |
+# | [4　softmax 與輸出](04_softmax_and_output.ipynb) | 10 分 | 35 分 |
 #
-# **45 分鐘的主線**　只走帶有 `core` 標籤的小節，課堂上剛好一節課。按 JupyterLab 右側的齒輪（屬性檢查器），就看得到儲存格的標籤；沒有這個標籤的小節和附錄，留給想走得更深的人。
+# **主線，45 分鐘**　只走帶有 `core` 標籤的儲存格，剛好一節課。按 JupyterLab 右側的齒輪（屬性檢查器），就看得到標籤。
 #
-# 每一節的走法都一樣：先問一個問題，請你**先寫下答案**，再動手量，最後才下結論。猜錯不要緊，猜過才記得住。
+# **全部，兩個多小時**　沒有標籤的儲存格和附錄走得更深。主線不靠它們也能跑，可以改天再看。
+#
+# 每一節都先問一個問題，請你**先寫下答案**，再動手量，最後才下結論。猜錯不要緊，猜過才記得住。
 
-# %% [markdown] lang="en" key="path" of="c56b4538835b" tags=["core"]
+# %% [markdown] lang="en" key="path" of="85c87f079f5a" tags=["core"]
 # ## 0.2　Two paths
 #
-# | notebook | contents | main path | everything |
-# |---|---|---|---|
-# | 0　Start here | checking the installation, the panels | 3 min | 5 min |
-# | [1　Query, key, value](01_query_key_value.ipynb) | three tokens on paper, projections, the card catalogue, the sizes of ANDREA | 9 min | 25 min |
-# | [2　Scores and scaling](02_scores_and_scaling.ipynb) | the score matrix, softmax, why $\sqrt{d_k}$ | 12 min | 40 min |
-# | [3　The causal mask](03_causal_mask.ipynb) | generation step by step, the causality probe, kinds of masks | 11 min | 30 min |
-# | [4　Softmax and output](04_softmax_and_output.ipynb) | one row to the end, the weighted sum, twelve heads | 10 min | 35 min |
+# | notebook | main path | everything |
+# |---|---|---|
+# | 0　Start here | 3 min | 5 min |
+# | [1　Query, key, value](01_query_key_value.ipynb) | 9 min | 25 min |
+# | [2　Scores and scaling](02_scores_and_scaling.ipynb) | 12 min | 40 min |
+# | [3　The causal mask](03_causal_mask.ipynb) | 11 min | 30 min |
+# | [4　Softmax and output](04_softmax_and_output.ipynb) | 10 min | 35 min |
 #
-# **The 45-minute path**　Only the sections tagged `core`, which fit one lesson in class. The gear at the right of JupyterLab (the property inspector) shows the tags of a cell; sections without the tag, and the appendices, are for those who want to go deeper.
+# **The main path, 45 minutes**　Only the cells tagged `core`: one lesson in class. The gear at the right of JupyterLab (the property inspector) shows the tags.
 #
-# Every section goes the same way: a question first, then **you write down your answer**, then you measure, and only then is anything claimed. A wrong guess does no harm; what you have guessed, you remember.
+# **Everything, a good two hours**　Untagged cells and appendices go deeper. The main path runs without them; keep them for another day.
+#
+# Every section asks first, then **you write down your answer**, then you measure, and only then is anything claimed. A guess, even a wrong one, is remembered.
 
 # %% [markdown] lang="zh-Hant" key="panel" tags=["core"]
 # ## 0.3　認識面板
 #
-# 下面先是一張普通的圖：這門課的例句，六個詞元，走過注意力的五個步驟（數字是人工設定的）。圖的下面才是**面板**，也就是一組滑桿和會跟著動的圖。面板把同樣的五個步驟並排，向量換成亂數。現在看不懂圖沒關係，先熟悉操作。
+# **面板**是一組滑桿和跟著動的圖。下面這一個把注意力的五個步驟並排，向量是亂數。現在看不懂沒關係，先拖一拖滑桿；圖下面的一句話會用文字說出這張圖。
+
+# %% [markdown] lang="en" key="panel" of="b19dea88d5f5" tags=["core"]
+# ## 0.3　Meet a panel
+#
+# A **panel** is a set of sliders and pictures that follow them. This one shows the five steps of attention side by side, on random vectors. Never mind what they mean yet; just drag a slider. The sentence below the picture says it in words.
+
+# %% key="panel-live" tags=["core"]
+panels.attention_panel()
+
+# %% [markdown] lang="zh-Hant" key="panel-more" tags=[]
+# **深入**　面板怎麼操作：
 #
 # - **滑鼠**　拖曳滑桿，或直接按滑桿右邊的數字輸入。
 # - **鍵盤**　按 Tab 移到滑桿上，用方向鍵一格一格移，Page Up 和 Page Down 移得快一點，Home 和 End 到兩端。再按 Tab 就到下一個控制項，Shift + Tab 退回去；一路 Tab 下去就會離開面板，回到筆記本。
-# - **圖下面的一句話**用文字說出這張圖，螢幕報讀軟體讀的就是它。設定不合理的時候，這裡會告訴你哪裡不對。
+# - **圖下面的一句話**是螢幕報讀軟體會讀的內容。設定不合理的時候，這裡會告訴你哪裡不對。
 #
 # 面板不動了？從上方選單執行「Run → Run All Cells」。圖上寫著要你執行儲存格，就表示核心還沒執行過那一格。
-
-# %% [markdown] lang="en" key="panel" of="18b9252d927a" tags=["core"]
-# ## 0.3　Meet a panel
 #
-# First comes an ordinary picture: the six tokens of this course's running example on their way through the five steps of attention (the numbers are set by hand). Below it is a **panel**, a set of sliders and pictures that follow them. The panel shows the same five steps side by side, this time on random vectors. Never mind what they mean yet; get used to the controls.
+# 同樣的五個步驟也可以畫成一張普通的圖。下面是這門課的例句，六個詞元（數字是人工設定的）。
+
+# %% [markdown] lang="en" key="panel-more" of="e0b7633c1309" tags=[]
+# **Deeper**　How to work a panel:
 #
 # - **Mouse**　Drag a slider, or click the number to its right and type.
 # - **Keyboard**　Tab to a slider; the arrow keys move it step by step, Page Up and Page Down faster, Home and End to its ends. Tab again reaches the next control, Shift + Tab goes back; keep pressing Tab and you leave the panel for the notebook.
-# - **The sentence below the picture** says the picture in words, and is what a screen reader reads. When a setting makes no sense, it says what is wrong.
+# - **The sentence below the picture** is what a screen reader reads. When a setting makes no sense, it says what is wrong.
 #
 # If a panel does not move, choose "Run → Run All Cells" from the menu. A picture that asks you to run its cell means that the kernel has not run it yet.
+#
+# The same five steps also make an ordinary picture. Below are the six tokens of this course's running example (the numbers are set by hand).
 
-# %% key="panel-steps" tags=["core"]
+# %% key="panel-steps" tags=[]
 example = al.running_example()
 Q, K, V = al.project_qkv(example.X, example.W_Q, example.W_K, example.W_V)
 steps = al.attention_steps(Q, K, V, mask="causal")
 plotting.plot_attention_steps(steps, tokens=example.tokens);
 
-# %% key="panel-live" tags=["core"]
-panels.attention_panel()
-
 # %% [markdown] lang="zh-Hant" key="words" tags=["core"]
 # ## 0.4　這門課的約定
 #
-# - 列（row）是橫的，行（column）是直的。在分數、遮罩和權重裡，**一列是一個查詢，一行是一個鍵**，程式和圖都一樣。
+# - 列（row）是橫的，行（column）是直的。在分數、遮罩和權重裡，**一列是一個查詢，一行是一個鍵**。
 # - softmax 之前叫**分數**，softmax 之後叫**權重**。
 # - 遮罩裡的 **True 是「可以看」**。
-# - 結果的數字都是程式當場算的；用了亂數會說，用了人工設定的數字也會說。
+# - 結果的數字都是程式當場算的；用了亂數或人工設定的數字，都會說。
 #
 # 準備好了，就打開[下一本](01_query_key_value.ipynb)。
 
-# %% [markdown] lang="en" key="words" of="68534b9107a5" tags=["core"]
+# %% [markdown] lang="en" key="words" of="f7a58575003f" tags=["core"]
 # ## 0.4　Conventions of this course
 #
-# - Rows run across, columns run down. In scores, masks and weights **a row is a query, a column is a key**, in the code and in the pictures alike.
+# - Rows run across, columns run down. In scores, masks and weights **a row is a query, a column is a key**.
 # - Before softmax we say **scores**, after softmax **weights**.
 # - In a mask, **True means "may attend"**.
-# - The numbers of every result are computed on the spot; where numbers are random, or set by hand, it says so.
+# - All results are computed on the spot; random or hand-set numbers are announced.
 #
 # Ready? Open [the next notebook](01_query_key_value.ipynb).

@@ -15,26 +15,26 @@
 #
 # **這一課要學會的事**
 #
-# - 讀懂分數矩陣：哪一列（row）是誰在問，哪一行（column）是誰在答；算出 ANDREA-120M 一次要算多少個分數。
-# - 寫得出 softmax，說得出它的性質，也知道分數怎麼改會動到權重、怎麼改不會。
-# - 用自己量到的數字，解釋分數為什麼要除以 $\sqrt{d_k}$，而不是除以別的。
-# - 分清楚縮放做到了什麼，又有什麼不是它的功勞。
+# - 讀懂分數矩陣：哪一列（row）是誰在問，哪一行（column）是誰在答；算出 ANDREA-120M 的一個頭要算多少個分數。
+# - 寫得出 softmax，說得出它的性質。
+# - 用自己量到的數字，解釋分數為什麼要除以 $\sqrt{d_k}$。
+# - 分清楚縮放做到了什麼，又有什麼不是它的功勞（深入的小節）。
 #
 # **事先要會的**　第 1 課的查詢、鍵、值；知道平均值、變異數、標準差是什麼。
 #
 # **時間**　只走主線約 12 分鐘，全部約 40 分鐘。
 
-# %% [markdown] lang="en" key="title" of="eeeeef411162" tags=["core"]
+# %% [markdown] lang="en" key="title" of="66325c08a918" tags=["core"]
 # # 2　Scores and scaling
 #
 # **What you will be able to do**
 #
-# - Read the score matrix: which row is whose question, which column is whose answer; work out how many scores ANDREA-120M computes at a time.
-# - Write softmax down, name its properties, and say which changes to scores alter the weights and which do not.
-# - Explain with numbers you measured why scores are divided by $\sqrt{d_k}$ and by nothing else.
-# - Tell what scaling achieves from what it is wrongly credited with.
+# - Read the score matrix: whose question a row is, whose answer a column; count the scores of an ANDREA-120M head.
+# - Write softmax down and name its properties.
+# - Explain with your own measurements why scores are divided by $\sqrt{d_k}$.
+# - Tell what scaling achieves from what it is wrongly credited with (deeper path).
 #
-# **What you bring along**　Query, key and value from lesson 1; what a mean, a variance and a standard deviation are.
+# **What you bring along**　Query, key and value from lesson 1; mean, variance and standard deviation.
 #
 # **Time**　About 12 minutes for the main path, about 40 for everything.
 
@@ -59,37 +59,39 @@ np.set_printoptions(precision=2, suppress=True)
 # %% [markdown] lang="zh-Hant" key="matrix" tags=["core"]
 # ## 2.1　分數矩陣
 #
-# 第 1 課從 $X$ 投影出查詢（query）$Q$ 和鍵（key）$K$。現在讓每個查詢和每個鍵都碰一次面。碰面的結果是一個數，也就是兩個向量的點積（dot product），叫作分數（score）。所有的分數排成一張表：
+# 第 1 課的每個查詢（query）$q_i$，現在都和每個鍵（key）$k_j$ 碰一次面，兩個向量的點積（dot product）就叫作分數（score）。所有的分數排成一張表：
 #
 # $$\text{scores} = Q K^\top \qquad \text{scores}_{ij} = q_i \cdot k_j$$
 #
 # 列（row）是橫的：第 $i$ 列是第 $i$ 個查詢在問。行（column）是直的：第 $j$ 行是第 $j$ 個鍵在答。
 #
-# 還是那六個詞元（token）：「小安 去 圖書館 借 書 看」，矩陣仍然是人工設定的。從這一課起，我們和程式一樣**從 0 數起**：「小安」是第 0 個，「看」是第 5 個。
+# 還是那六個詞元（token）：「小安 去 圖書館 借 書 看」，矩陣仍然是人工設定的。從這一課起**從 0 數起**：「小安」是第 0 個，「看」是第 5 個。
 #
 # **先猜猜看**
 #
 # 1. 六個詞元一共有幾個分數？
-# 2. 「看」給「書」的分數，和「書」給「看」的分數一樣嗎？一樣填 `True`，不一樣填 `False`。
+# 2. 「看」給「書」的分數，和「書」給「看」的分數一樣嗎？填 `True` 或 `False`。
+# 3. ANDREA-120M 的上下文長度（context length）是 1024 個詞元，一個注意力頭（attention head）要算多少個分數？
 
-# %% [markdown] lang="en" key="matrix" of="d059e08e67db" tags=["core"]
+# %% [markdown] lang="en" key="matrix" of="e8b5fd16ab62" tags=["core"]
 # ## 2.1　The score matrix
 #
-# Lesson 1 projected queries $Q$ and keys $K$ from $X$. Now let every query meet every key. Each meeting yields one number, the dot product of the two vectors, called a score. All scores together make a table:
+# Every query $q_i$ of lesson 1 now meets every key $k_j$; their dot product is called a score. All scores make a table:
 #
 # $$\text{scores} = Q K^\top \qquad \text{scores}_{ij} = q_i \cdot k_j$$
 #
-# Rows run across: row $i$ is query $i$ asking. Columns run down: column $j$ is key $j$ answering.
+# Row $i$ (across) is query $i$ asking; column $j$ (down) is key $j$ answering.
 #
-# The six tokens are the same, "Ann visits library borrows book reads", and the matrices are still set by hand. From this lesson on we **count from 0**, as the code does: "Ann" is number 0, "reads" is number 5.
+# The six tokens are still "Ann visits library borrows book reads", their matrices set by hand. From here on we **count from 0**: "Ann" is number 0, "reads" number 5.
 #
 # **Guess first**
 #
 # 1. How many scores do six tokens have?
-# 2. Is the score that "reads" gives to "book" the same as the one "book" gives to "reads"? Write `True` if so, `False` if not.
+# 2. Does "reads" give "book" the same score as "book" gives "reads"? Write `True` or `False`.
+# 3. How many does one head of ANDREA-120M compute over its context of 1024 tokens?
 
 # %% key="matrix-guess" tags=["core"]
-my_answers = {1: None, 2: None}
+my_answers = {1: None, 2: None, 3: None}
 
 # %% key="matrix-code" tags=["core"]
 example = al.running_example()
@@ -105,7 +107,7 @@ al.show(one_product=np.array_equal(scores, Q @ K.T))  # (6, 4) @ (4, 6) = (6, 6)
 al.table(
     question=list(my_answers),
     guess=list(my_answers.values()),
-    measured=[scores.size, scores[5, 4] == scores[4, 5]],
+    measured=[scores.size, scores[5, 4] == scores[4, 5], al.ANDREA_120M.T**2],
 )
 
 # %% key="matrix-figure" tags=["core"]
@@ -114,29 +116,29 @@ plotting.plot_scores(scores, tokens=example.tokens);
 # %% [markdown] lang="zh-Hant" key="matrix-claim" tags=["core"]
 # 橫著讀一列，是同一個詞元對大家的評分：「看」這一列，最高分給了「書」。直著讀一行，是大家對同一個詞元的評分。「看」找「書」和「書」找「看」是兩個不同的問題，分數也就不同。
 #
-# 兩層迴圈把規則寫得很白，但沒有人這樣算：整張表就是一次矩陣乘法 $QK^\top$。
-#
-# **再猜一次**　ANDREA-120M 的上下文長度（context length）是 1024 個詞元。
-#
-# 1. 一層裡的一個注意力頭（attention head），一次前向傳播（forward pass）要算多少個分數？
-# 2. 12 層、每層 12 個頭，全部加起來呢？
-# 3. 下一課的因果遮罩（causal mask）只准每個位置看自己和前面。一個頭的分數裡，還剩多少個用得到？
+# 實際上，兩層迴圈就是一次矩陣乘法 $QK^\top$。1024 個詞元就有一百萬格；詞元變成兩倍，格子變成四倍：長文章貴就貴在這張表。
 
-# %% [markdown] lang="en" key="matrix-claim" of="bdde19f6ef04" tags=["core"]
-# Read across a row and you see how one token rates all others: in the row of "reads", "book" scores highest. Read down a column and you see how all of them rate one token. "reads" looking for "book" and "book" looking for "reads" are two different questions, so their scores differ.
+# %% [markdown] lang="en" key="matrix-claim" of="0cfe4be940dc" tags=["core"]
+# A row shows how one token rates all: in the row of "reads", "book" scores highest. A column shows how all rate one token. "reads" looking for "book" and "book" looking for "reads" are two questions with two scores.
 #
-# The double loop spells the rule out, but nobody computes it that way: the whole table is one matrix product, $QK^\top$.
-#
-# **Guess again**　The context of ANDREA-120M is 1024 tokens long.
-#
-# 1. How many scores does one head of one layer compute in a forward pass?
-# 2. And all together, with 12 layers of 12 heads?
-# 3. The causal mask of the next lesson lets each position see itself and what came before. How many scores of one head are still of use?
+# In practice the double loop is one matrix product, $QK^\top$. 1024 tokens make a million cells, twice as many tokens four times the cells: hence the price of long texts.
 
-# %% key="matrix-andrea-guess" tags=["core"]
-my_counts = {1: None, 2: None, 3: None}
+# %% [markdown] lang="zh-Hant" key="matrix-andrea-question" tags=[]
+# **再猜一次**　看看整個 ANDREA-120M。
+#
+# 1. 12 層、每層 12 個頭，一次前向傳播（forward pass）全部要算多少個分數？
+# 2. 下一課的因果遮罩（causal mask）只准每個位置看自己和前面。一個頭的分數裡，還剩多少個用得到？
 
-# %% key="matrix-andrea" tags=["core"]
+# %% [markdown] lang="en" key="matrix-andrea-question" of="151021fd1486" tags=[]
+# **Guess again**　Look at all of ANDREA-120M.
+#
+# 1. How many scores does a forward pass compute in 12 layers of 12 heads?
+# 2. The causal mask of the next lesson lets each position see itself and what came before. How many scores of one head are still of use?
+
+# %% key="matrix-andrea-guess" tags=[]
+my_counts = {1: None, 2: None}
+
+# %% key="matrix-andrea" tags=[]
 model = al.ANDREA_120M
 heads = model.n_layer * model.n_head
 
@@ -144,16 +146,16 @@ al.show(heads_in_all=heads)
 al.table(
     question=list(my_counts),
     guess=list(my_counts.values()),
-    measured=[model.T**2, heads * model.T**2, al.causal_mask(model.T).sum()],
+    measured=[heads * model.T**2, al.causal_mask(model.T).sum()],
 )
 
-# %% [markdown] lang="zh-Hant" key="matrix-recap" tags=["core"]
-# 一個頭就有一百萬個分數，整個模型一億五千萬個。遮罩留下的比一半多一點，多出來的正好是對角線的一半。詞元變成兩倍，分數變成四倍：長文章貴就貴在這張表。
+# %% [markdown] lang="zh-Hant" key="matrix-recap" tags=[]
+# 整個模型有一億五千萬個分數。遮罩留下的比一半多一點，多出來的正好是對角線的一半。
 
-# %% [markdown] lang="en" key="matrix-recap" of="2b343a2bfa06" tags=["core"]
-# One head alone has a million scores, the whole model a hundred and fifty million. The mask leaves a little more than half, and the surplus is exactly half the diagonal. Twice the tokens make four times the scores: this table is why long texts are expensive.
+# %% [markdown] lang="en" key="matrix-recap" of="49cdaf17daca" tags=[]
+# The whole model has a hundred and fifty million scores. The mask leaves a little more than half of them, and the surplus is exactly half the diagonal.
 
-# %% [markdown] lang="zh-Hant" key="cell" tags=["core"]
+# %% [markdown] lang="zh-Hant" key="cell" tags=[]
 # ## 2.2　拆開一格
 #
 # 表裡的每一格都是同一套做法。拿「看」找「圖書館」這一格來拆：
@@ -164,7 +166,7 @@ al.table(
 #
 # **先猜猜看**　「看」找「圖書館」的時候，哪個分量（component）出的力最多？從 0 數起，填 0 到 3。
 
-# %% [markdown] lang="en" key="cell" of="a6cd321c66f3" tags=["core"]
+# %% [markdown] lang="en" key="cell" of="a6cd321c66f3" tags=[]
 # ## 2.2　One cell taken apart
 #
 # Every cell of the table is made the same way. Take the one where "reads" looks for "library":
@@ -175,10 +177,10 @@ al.table(
 #
 # **Guess first**　When "reads" looks for "library", which component contributes most? Count from 0 and write 0 to 3.
 
-# %% key="cell-guess" tags=["core"]
+# %% key="cell-guess" tags=[]
 guess = None  # 0, 1, 2, 3
 
-# %% key="cell-code" tags=["core"]
+# %% key="cell-code" tags=[]
 example = al.running_example()
 Q, K, V = al.project_qkv(example.X, example.W_Q, example.W_K, example.W_V)
 q, k = Q[5], K[2]  # (4,), (4,)
@@ -196,17 +198,17 @@ al.show(
     agrees=np.allclose([score, scaled_score], [steps.scores[5, 2], steps.scaled_scores[5, 2]]),
 )
 
-# %% key="cell-figure" tags=["core"]
+# %% key="cell-figure" tags=[]
 plotting.plot_matrix(
     np.stack([q, k, products]), rows=["q", "k", "q ⊙ k"], columns=example.key_axes
 );
 
-# %% [markdown] lang="zh-Hant" key="cell-claim" tags=["core"]
+# %% [markdown] lang="zh-Hant" key="cell-claim" tags=[]
 # 問的人在意、答的人也有，這樣的分量才會出力；任何一邊是 0，乘起來就是 0。「圖書館」有一點「什麼」的成分，而「看」最在意「什麼」，所以這個分量出力最多，雖然「圖書館」主要的招牌其實是「哪裡」。
 #
 # 再留意一件事：把 $q$ 放大成 2 倍，它那一整列的分數都變成 2 倍。分數有多大，不只看兩個向量合不合，**也看它們有多長**。這件事從 2.4 開始會變得很要緊。
 
-# %% [markdown] lang="en" key="cell-claim" of="c717203dd839" tags=["core"]
+# %% [markdown] lang="en" key="cell-claim" of="c717203dd839" tags=[]
 # Only components that the asker cares about *and* the answerer has contribute; where either is 0, the product is 0. "library" has a bit of "what", and "what" is what "reads" cares about most, so this component contributes most, although the main sign of "library" is "where".
 #
 # Notice one more thing: make $q$ twice as long, and its whole row of scores doubles. How large a score is depends not only on how well the two vectors agree **but also on how long they are**. From 2.4 on this will matter a great deal.
@@ -214,29 +216,20 @@ plotting.plot_matrix(
 # %% [markdown] lang="zh-Hant" key="softmax" tags=["core"]
 # ## 2.3　softmax：分數變成權重
 #
-# 分數可正可負，總和也不固定，不能直接拿來分配注意力（attention）。softmax 把一列分數 $s$ 變成一列注意力權重（attention weight）$w$：每個分數換成 $e^{s_j}$，再除以這一列的總和。
+# 分數可正可負，總和也不固定，不能直接拿來分配注意力（attention）。softmax 把一列分數 $s$ 變成一列注意力權重（attention weight）$w$：
 #
 # $$w_j = \frac{e^{s_j}}{\sum_m e^{s_m}}$$
 #
-# **先猜猜看**　拿「看」那一列縮放後的分數來試。下面哪一種改法會改變權重？會填 `True`，不會填 `False`。
-#
-# 1. 六個分數都加上 100。
-# 2. 六個分數都乘以 4。
+# 拿「看」那一列來試。分數先除以 $\sqrt{d_k} = \sqrt{4}$，這叫作縮放後的分數（scaled score）；為什麼要除，2.4 再說。
 
-# %% [markdown] lang="en" key="softmax" of="cbfd1d206e36" tags=["core"]
+# %% [markdown] lang="en" key="softmax" of="356134a65aab" tags=["core"]
 # ## 2.3　Softmax: from scores to weights
 #
-# Scores may be positive or negative and their sum can be anything, so they cannot share out attention as they are. Softmax turns a row of scores $s$ into a row of attention weights $w$: each score becomes $e^{s_j}$ and is divided by the sum over the row.
+# Scores may be negative and sum to anything, so they cannot share out attention. Softmax turns a row of scores $s$ into a row of attention weights $w$:
 #
 # $$w_j = \frac{e^{s_j}}{\sum_m e^{s_m}}$$
 #
-# **Guess first**　Take the scaled scores in the row of "reads". Which of these changes would alter the weights? Write `True` if it would, `False` if not.
-#
-# 1. Add 100 to all six scores.
-# 2. Multiply all six scores by 4.
-
-# %% key="softmax-guess" tags=["core"]
-my_answers = {1: None, 2: None}
+# Try it on the row of "reads". Its scores are first divided by $\sqrt{d_k} = \sqrt{4}$, which makes them scaled scores; 2.4 shows why.
 
 # %% key="softmax-code" tags=["core"]
 example = al.running_example()
@@ -254,76 +247,100 @@ al.show(
     order_kept=np.array_equal(np.argsort(row, kind="stable"), np.argsort(weights, kind="stable")),
     agrees=np.allclose(weights, al.softmax(row)),
 )
+
+# %% [markdown] lang="zh-Hant" key="softmax-change" tags=[]
+# **先猜猜看**　下面哪一種改法會改變「看」那一列的權重？會填 `True`，不會填 `False`。
+#
+# 1. 六個縮放後的分數都加上 100。
+# 2. 六個都乘以 4。
+
+# %% [markdown] lang="en" key="softmax-change" of="b5a49e3c3ea5" tags=[]
+# **Guess first**　Which of these changes would alter the weights in the row of "reads"? Write `True` if it would, `False` if not.
+#
+# 1. Add 100 to all six scaled scores.
+# 2. Multiply all six by 4.
+
+# %% key="softmax-guess" tags=[]
+my_answers = {1: None, 2: None}
+
+# %% key="softmax-measure" tags=[]
+changed = [row + 100, row * 4]  # (6,), (6,)
 al.table(
     question=list(my_answers),
     guess=list(my_answers.values()),
-    measured=[not np.allclose(weights, al.softmax(s)) for s in (row + 100, row * 4)],
+    measured=[not np.allclose(al.softmax(s), al.softmax(row)) for s in changed],
 )
 
-# %% [markdown] lang="zh-Hant" key="softmax-claim" tags=["core"]
-# 三個性質一次看到：權重都大於 0，總和是 1，分數的大小順序也保留下來。
-#
-# 加 100 沒有影響：分子、分母都變成 $e^{100}$ 倍，約掉了。softmax 只在意**分數差**：
-#
-# $$\frac{w_a}{w_b} = e^{s_a - s_b}$$
-#
-# 下面量量看：分數差多少，權重就差幾倍？
+# %% [markdown] lang="zh-Hant" key="softmax-ratio" tags=[]
+# 再量一件事：兩個分數差多少，權重就差幾倍？
 
-# %% [markdown] lang="en" key="softmax-claim" of="ec3fb1acb7a9" tags=["core"]
-# Three properties at a glance: all weights are greater than 0, they sum to 1, and the order of the scores is kept.
-#
-# Adding 100 does nothing, because numerator and denominator both grow by the factor $e^{100}$, which cancels. Softmax cares only about **gaps between scores**:
-#
-# $$\frac{w_a}{w_b} = e^{s_a - s_b}$$
-#
-# Measure it: how large a gap makes how large a ratio of weights?
+# %% [markdown] lang="en" key="softmax-ratio" of="b77f3e8cda01" tags=[]
+# Measure one more thing: how large a gap between two scores makes how large a ratio of weights?
 
-# %% key="softmax-gaps" tags=["core"]
+# %% key="softmax-gaps" tags=[]
 gaps = [0, 1, 2, 4, 8]
 pairs = [al.softmax([gap, 0]) for gap in gaps]  # (2,)
 al.table(score_gap=gaps, weight_ratio=[pair[0] / pair[1] for pair in pairs])
 
-# %% [markdown] lang="zh-Hant" key="softmax-temperature" tags=["core"]
-# 分數相差 1，權重相差不到 3 倍；相差 8，就將近三千倍。所以把分數整個放大，強的更強、弱的更弱。通常寫成除以一個溫度（temperature）$\tau$：$\text{softmax}(s/\tau)$。溫度高，權重平均；溫度低，權重尖銳。
+# %% [markdown] lang="zh-Hant" key="softmax-claim" tags=["core"]
+# 權重都大於 0，總和是 1，大小順序也保留下來。
 #
-# 下圖是「看」那一列**還沒縮放**的分數，在五種溫度下的權重。$\tau = 2$ 那一列就是除以 $\sqrt{d_k} = \sqrt{4}$ 的結果：**縮放就是一種溫度**。改改看 `temperatures` 裡的數字，再執行一次。
-
-# %% [markdown] lang="en" key="softmax-temperature" of="cb2e9a86bc13" tags=["core"]
-# With a gap of 1 the weights differ by less than a factor of 3; with a gap of 8 by almost three thousand. So stretching all scores makes the strong stronger and the weak weaker. This is usually written as dividing by a temperature $\tau$: $\text{softmax}(s/\tau)$. Hot means even weights, cold means peaked ones.
+# 所有分數都加上 $c$，分子、分母就都多了 $e^{c}$，約掉了。softmax 只在意**分數差**：
 #
-# The figure shows the **unscaled** scores in the row of "reads" at five temperatures. The row $\tau = 2$ is what dividing by $\sqrt{d_k} = \sqrt{4}$ gives: **scaling is a temperature**. Change the numbers in `temperatures` and run the cell again.
+# $$\frac{w_a}{w_b} = e^{s_a - s_b}$$
+#
+# 相差 1，權重相差不到 3 倍；相差 8，就將近 3000 倍。分數全部放大，權重就更尖銳；全部除以一個數，權重就更平均。這個除數叫作溫度（temperature），$\sqrt{d_k}$ 就是一種溫度。
 
-# %% key="softmax-temperature-figure" tags=["core"]
+# %% [markdown] lang="en" key="softmax-claim" of="aaeff9a1b004" tags=["core"]
+# All weights exceed 0, they sum to 1, and the order is kept.
+#
+# Add $c$ to all scores, and a factor $e^{c}$ cancels. Softmax cares only about **gaps between scores**:
+#
+# $$\frac{w_a}{w_b} = e^{s_a - s_b}$$
+#
+# A gap of 1 makes a factor below 3, a gap of 8 almost 3000. Stretched scores make peaked weights; divided ones, more even weights. Such a divisor is called a temperature; $\sqrt{d_k}$ is one.
+
+# %% [markdown] lang="zh-Hant" key="softmax-temperature" tags=[]
+# 溫度通常寫成 $\tau$：$\text{softmax}(s/\tau)$。溫度高，權重平均；溫度低，權重尖銳。
+#
+# 下圖是「看」那一列**還沒縮放**的分數，在五種溫度下的權重，一列一種 $\tau$。$\tau = 2$ 那一列就是除以 $\sqrt{d_k} = \sqrt{4}$ 的結果。改改看 `temperatures` 裡的數字，再執行一次。
+
+# %% [markdown] lang="en" key="softmax-temperature" of="9885b40609f9" tags=[]
+# The temperature is usually written $\tau$: $\text{softmax}(s/\tau)$. Hot means even weights, cold means peaked ones.
+#
+# The figure shows the **unscaled** scores in the row of "reads" turned to weights at five temperatures, a row for each $\tau$. The row $\tau = 2$ is what dividing by $\sqrt{d_k} = \sqrt{4}$ gives. Change the numbers in `temperatures` and run the cell again.
+
+# %% key="softmax-temperature-figure" tags=[]
 temperatures = [8, 4, 2, 1, 0.5]
-weights = np.stack([al.softmax(Q[5] @ K.T / tau) for tau in temperatures])  # (5, 6)
-plotting.plot_matrix(
-    weights,
-    rows=[f"τ = {tau:g}" for tau in temperatures],
-    columns=example.tokens,
+hot_to_cold = np.stack([al.softmax(Q[5] @ K.T / tau) for tau in temperatures])  # (5, 6)
+plotting.plot_weights(
+    hot_to_cold,
+    tokens=[f"τ = {tau:g}" for tau in temperatures],
+    key_tokens=example.tokens,
     title="softmax(s / τ)",
-);
+).set_ylabel("");
 
-# %% [markdown] lang="zh-Hant" key="softmax-recap" tags=["core"]
+# %% [markdown] lang="zh-Hant" key="softmax-recap" tags=[]
 # 名字分清楚：**分數**在 softmax 之前，**權重**在 softmax 之後。整張權重表在公式和程式裡常寫成 $A$，其中一格 `A[i][j]` 就是這裡的 `weights[i, j]`。至於分數很大的時候 $e^{s}$ 怎麼不會溢位，第 4 課再仔細看。
 
-# %% [markdown] lang="en" key="softmax-recap" of="6f9c36986a7f" tags=["core"]
+# %% [markdown] lang="en" key="softmax-recap" of="6f9c36986a7f" tags=[]
 # Keep the names apart: **scores** come before softmax, **weights** after. In formulas and programs the table of weights is often called $A$; its cell `A[i][j]` is `weights[i, j]` here. How $e^{s}$ is kept from overflowing when scores are large is for lesson 4.
 
 # %% [markdown] lang="zh-Hant" key="root" tags=["core"]
 # ## 2.4　$d_k$ 變大，分數會變多大
 #
-# 剛才的向量只有 4 個分量，分數最大也不過 10 左右。ANDREA-120M 的每頭維度是 $d_k = 64$。分量變多，點積會變多大？
+# 剛才的向量只有 4 個分量（component），分數最大也不過 10 左右。ANDREA-120M 的每頭維度是 $d_k = 64$，分數會變多大？
 #
-# 拿亂數當尺來量：查詢和鍵的每個分量都獨立，取自平均值 0、變異數 1 的常態分布（normal distribution）。每個 $d_k$ 各抽 1000 對，看這些點積的標準差（standard deviation）。
+# 拿亂數當尺來量：查詢和鍵的每個分量都獨立，取自平均值 0、變異數 1 的常態分布（normal distribution）。每個 $d_k$ 各抽 1000 對。
 #
-# **先猜猜看**　$d_k$ 是 64、256、4096 的時候，分數的標準差大約各是多少？
+# **先猜猜看**　$d_k$ 是 64、256、4096 的時候，分數的標準差（standard deviation）大約各是多少？
 
-# %% [markdown] lang="en" key="root" of="fe693210ce15" tags=["core"]
+# %% [markdown] lang="en" key="root" of="0477e63853ea" tags=["core"]
 # ## 2.4　How large scores get as $d_k$ grows
 #
-# The vectors so far had 4 components, and their scores went up to about 10. The heads of ANDREA-120M are $d_k = 64$ wide. With more components, how large does the dot product become?
+# So far vectors had 4 components and scores up to about 10. In ANDREA-120M $d_k = 64$: how large do scores become?
 #
-# Take random numbers as a ruler: every component of queries and keys is independent, drawn from a normal distribution with mean 0 and variance 1. Draw 1000 pairs for each $d_k$ and look at the standard deviation of their dot products.
+# Measure with random numbers: all components of queries and keys are independent and normal, with mean 0 and variance 1. Each $d_k$ gets 1000 pairs.
 #
 # **Guess first**　For $d_k$ = 64, 256 and 4096, roughly what is the standard deviation of the scores?
 
@@ -346,41 +363,41 @@ al.table(
 )
 
 # %% [markdown] lang="zh-Hant" key="root-claim" tags=["core"]
-# $d_k$ 變成 4 倍，分數只變成 2 倍；它跟著 $\sqrt{d_k}$ 走。理由只有一句：獨立的數相加，**變異數（variance）會相加**。
+# $d_k$ 變成 4 倍，分數只變成 2 倍；它跟著 $\sqrt{d_k}$ 走。因為獨立的數相加，**變異數（variance）會相加**：
 #
 # - 每個乘積 $q_c\, k_c$ 的平均值是 0，變異數是 1。
-# - $d_k$ 個乘積加起來，變異數是 $d_k$。
-# - 標準差是變異數開根號，也就是 $\sqrt{d_k}$。
+# - $d_k$ 個乘積加起來，變異數是 $d_k$，標準差就是 $\sqrt{d_k}$。
 #
-# 好比走路，每一步隨機往前或往後：走 64 步，離起點大約 8 步，而不是 64 步，因為前後會互相抵消。表裡最右邊那一欄是分數絕對值的平均，比標準差再小一點。
-#
-# 既然如此，除以 $\sqrt{d_k}$，標準差就回到 1，不管 $d_k$ 是多少。
+# 好比走路，每一步隨機往前或往後：走 64 步，離起點只有 8 步左右。既然如此，除以 $\sqrt{d_k}$，標準差就回到 1，不管 $d_k$ 是多少。
 
-# %% [markdown] lang="en" key="root-claim" of="d3f7679d4fbc" tags=["core"]
-# Four times the $d_k$ makes scores only twice as large; they follow $\sqrt{d_k}$. The reason is one sentence: when independent numbers are added, **their variances add**.
+# %% [markdown] lang="en" key="root-claim" of="e8163650faf9" tags=["core"]
+# Four times the $d_k$, twice the scores: they follow $\sqrt{d_k}$. When independent numbers are added, **their variances add**:
 #
 # - Each product $q_c\, k_c$ has mean 0 and variance 1.
-# - The sum of $d_k$ products has variance $d_k$.
-# - The standard deviation is the square root of the variance, $\sqrt{d_k}$.
+# - Adding all $d_k$ gives variance $d_k$, so standard deviation $\sqrt{d_k}$.
 #
-# It is like walking with each step at random forwards or backwards: after 64 steps you are about 8 steps from where you began, not 64, because most of them cancel. The rightmost column of the table is the mean absolute score, a little smaller than the standard deviation.
-#
-# So dividing by $\sqrt{d_k}$ brings the standard deviation back to 1, whatever $d_k$ is.
+# A walker whose steps go forwards or backwards at random is, after 64, only about 8 from the start. Dividing by $\sqrt{d_k}$ brings the standard deviation back to 1, whatever $d_k$ is.
 
-# %% key="root-figure" tags=["core"]
+# %% [markdown] lang="zh-Hant" key="root-curve" tags=[]
+# 表裡最右邊那一欄是分數絕對值的平均，比標準差再小一點。多量幾種 $d_k$，和理論畫在一起：
+
+# %% [markdown] lang="en" key="root-curve" of="70ff21eda412" tags=[]
+# The rightmost column of the table is the mean absolute score, a little smaller than the standard deviation. Measure more values of $d_k$ and draw them with the theory:
+
+# %% key="root-figure" tags=[]
 widths = (1, 4, 16, 64, 256, 1024, 4096)
 plotting.plot_growth(experiments.score_spreads(widths));
 
-# %% [markdown] lang="zh-Hant" key="root-unit" tags=["core"]
+# %% [markdown] lang="zh-Hant" key="root-unit" tags=[]
 # **再猜一次**　先把每個隨機向量的長度都縮成 1，變成單位向量（unit vector），再做點積。$d_k$ 變大時，分數的標準差會變大（填 1）、不變（填 0），還是變小（填 -1）？
 
-# %% [markdown] lang="en" key="root-unit" of="5f8a736771af" tags=["core"]
+# %% [markdown] lang="en" key="root-unit" of="5f8a736771af" tags=[]
 # **Guess again**　First bring every random vector to length 1, so that it is a unit vector, and then take dot products. As $d_k$ grows, does the standard deviation of the scores grow (write 1), stay (write 0) or shrink (write -1)?
 
-# %% key="root-unit-guess" tags=["core"]
+# %% key="root-unit-guess" tags=[]
 guess = None  # 1, 0, -1
 
-# %% key="root-unit-code" tags=["core"]
+# %% key="root-unit-code" tags=[]
 widths = (64, 256, 4096)
 components = experiments.score_spreads(widths)
 unit = experiments.score_spreads(widths, components="unit-vectors")
@@ -393,23 +410,25 @@ al.table(
     predicted_unit_vectors=unit.predicted_std,
 )
 
-# %% [markdown] lang="zh-Hant" key="root-unit-claim" tags=["core"]
-# 反而變小，跟著 $1/\sqrt{d_k}$ 走：維度越高，兩個隨機的方向越接近垂直。
-#
-# **常見的誤會**　「兩個隨機單位向量的點積，大小約是 $\sqrt{d}$。」這是把兩件事混在一起了。「每個分量的變異數是 1」和「整個向量的長度是 1」不同：前者的長度大約是 $\sqrt{d_k}$，長度各為 $\sqrt{d_k}$ 的兩個向量，點積自然是單位向量的 $d_k$ 倍。
-#
-# **論文怎麼說**　[Attention Is All You Need](https://arxiv.org/abs/1706.03762) 第 3.2.1 節觀察到：$d_k$ 大的時候，不縮放的點積注意力輸給加法注意力（additive attention）。作者**懷疑**是點積變得太大，把 softmax 推到梯度極小的地方，所以除以 $\sqrt{d_k}$；註腳 4 就是上面那段變異數的推導。請注意「懷疑」這兩個字：那是猜想，不是證明。到了 2.5，我們親手量。
-#
-# **動手玩**　面板一開始不縮放。把 $d_k$ 從 1 拉到 4096：分數的散布和那一列權重怎麼變？再把除數換成 $\sqrt{d_k}$，拉一次；再換成 $d_k$，又拉一次。最後把「隨機向量」那一項換成「單位向量」看看。
+# %% [markdown] lang="zh-Hant" key="root-unit-claim" tags=[]
+# 反而變小，跟著 $1/\sqrt{d_k}$ 走：維度越高，兩個隨機的方向越接近垂直。「每個分量的變異數是 1」和「整個向量的長度是 1」是兩回事：前者的長度大約是 $\sqrt{d_k}$，長度各為 $\sqrt{d_k}$ 的兩個向量，點積自然是單位向量的 $d_k$ 倍。
 
-# %% [markdown] lang="en" key="root-unit-claim" of="5b037146b6c1" tags=["core"]
-# It shrinks, following $1/\sqrt{d_k}$: the higher the dimension, the closer two random directions are to a right angle.
+# %% [markdown] lang="en" key="root-unit-claim" of="5b9797732e2d" tags=[]
+# It shrinks, following $1/\sqrt{d_k}$: the higher the dimension, the closer two random directions are to a right angle. "Every component has variance 1" is not "the whole vector has length 1": vectors of the first kind are about $\sqrt{d_k}$ long, and two vectors of length $\sqrt{d_k}$ each have a dot product $d_k$ times that of unit vectors.
+
+# %% [markdown] lang="zh-Hant" key="root-paper" tags=["core"]
+# **常見的誤會**　「兩個隨機單位向量（unit vector，長度是 1）的點積，大小約是 $\sqrt{d}$。」那是分量的變異數為 1 的向量；單位向量的點積反而隨 $1/\sqrt{d}$ 變小。
 #
-# **A common mistake**　"The dot product of two random unit vectors is about $\sqrt{d}$." This mixes up two things. "Every component has variance 1" is not "the whole vector has length 1": vectors of the first kind are about $\sqrt{d_k}$ long, and two vectors of length $\sqrt{d_k}$ each have a dot product $d_k$ times that of unit vectors.
+# **論文怎麼說**　[Attention Is All You Need](https://arxiv.org/abs/1706.03762) 第 3.2.1 節和註腳 4 也用上面那段變異數的推導。作者看到：$d_k$ 大的時候，不縮放的點積注意力輸給加法注意力（additive attention）。他們**懷疑**是 softmax 的梯度（gradient）變得極小。2.5 量得到其中一半：梯度變得多小；至於那是不是輸的原因，這裡量不到。
 #
-# **What the paper says**　Section 3.2.1 of [Attention Is All You Need](https://arxiv.org/abs/1706.03762) observes that for large $d_k$ dot-product attention without scaling loses to additive attention. The authors **suspect** that dot products grow large and push softmax to where its gradients are extremely small, and therefore divide by $\sqrt{d_k}$; footnote 4 is the argument about variances above. Note the word "suspect": it is a conjecture, not a proof. In 2.5 you measure it yourself.
+# **動手玩**　先不縮放，把 $d_k$ 從 1 拉到 4096：分數和權重怎麼變？除數換成 $\sqrt{d_k}$、$d_k$ 各拉一次，再換成「單位向量」看看。
+
+# %% [markdown] lang="en" key="root-paper" of="28e57fe927f1" tags=["core"]
+# **A common mistake**　"The dot product of random unit vectors (of length 1) is about $\sqrt{d}$." That holds for components of variance 1; for unit vectors it shrinks like $1/\sqrt{d}$.
 #
-# **Play**　The panel starts without scaling. Move $d_k$ from 1 to 4096: what happens to the spread of the scores and to the row of weights? Then choose the divisor $\sqrt{d_k}$ and do it again, and once more with $d_k$. Finally, set the random vectors to "unit vectors".
+# **The paper**　Section 3.2.1 of [Attention Is All You Need](https://arxiv.org/abs/1706.03762) and its footnote 4 argue with variances as above. For large $d_k$, unscaled dot-product attention was seen to lose to additive attention; the authors **suspect** that softmax's gradients become extremely small. 2.5 measures half of that: how small they become, not whether they are the cause.
+#
+# **Play**　Move $d_k$ from 1 to 4096 without scaling: what happens to scores and weights? Repeat with the divisors $\sqrt{d_k}$ and $d_k$, and with "unit vectors".
 
 # %% key="root-panel" tags=["core"]
 panels.scaling_panel()
@@ -488,26 +507,22 @@ al.show(
 # %% [markdown] lang="zh-Hant" key="frozen" tags=["core"]
 # ## 2.5　有效鍵數與凍結
 #
-# 分數散得開，有什麼不好？2.3 說過，softmax 看的是分數差。差距一大，權重就擠到少數幾個鍵上。擠得多厲害，得有個數字來說。
+# 分數差距一大，權重就擠到少數幾個鍵上。擠得多厲害，用熵（entropy）來量：$H = -\sum_j w_j \ln w_j$。$e^{H}$ 叫作**有效鍵數**（effective number of keys）：權重平分給 $n$ 個鍵，它就是 $n$；全部給了一個鍵，它就是 1。
 #
-# 用熵（entropy）來量：$H = -\sum_j w_j \ln w_j$。$e^{H}$ 叫作**有效鍵數**（effective number of keys）：權重平分給 $n$ 個鍵，它就是 $n$；全部給了一個鍵，它就是 1。
+# **先猜猜看**　一個查詢面對 1024 個鍵，$d_k = 64$，都是亂數。有效鍵數大約是多少？
 #
-# **先猜猜看**　一個查詢面對 1024 個鍵，$d_k = 64$，都是亂數。
-#
-# 1. 不縮放，有效鍵數大約是多少？
-# 2. 縮放之後呢？
+# 1. 不縮放
+# 2. 縮放
 
-# %% [markdown] lang="en" key="frozen" of="5e42d2b22847" tags=["core"]
+# %% [markdown] lang="en" key="frozen" of="7b6d1028481a" tags=["core"]
 # ## 2.5　Effective keys and freezing
 #
-# What is wrong with widely spread scores? As 2.3 showed, softmax looks at gaps. Large gaps crowd the weights onto a few keys. To say how badly, we need a number.
+# Large gaps crowd the weights onto a few keys. Entropy says how few: $H = -\sum_j w_j \ln w_j$. Call $e^{H}$ the **effective number of keys**: shared evenly by $n$ keys it is $n$; with everything on one key, 1.
 #
-# Entropy gives one: $H = -\sum_j w_j \ln w_j$. Call $e^{H}$ the **effective number of keys**: if the weights are shared evenly by $n$ keys, it is $n$; if one key has everything, it is 1.
+# **Guess first**　One query faces 1024 keys, $d_k = 64$, everything random. Roughly how many effective keys?
 #
-# **Guess first**　One query faces 1024 keys, $d_k = 64$, everything random.
-#
-# 1. Without scaling, roughly how many effective keys are there?
-# 2. And with scaling?
+# 1. Without scaling
+# 2. With scaling
 
 # %% key="frozen-guess" tags=["core"]
 my_keys = {1: None, 2: None}
@@ -532,14 +547,10 @@ al.table(
 )
 
 # %% [markdown] lang="zh-Hant" key="frozen-claim" tags=["core"]
-# 這是 64 個查詢的中位數。不縮放，1024 個鍵裡真正有份的只有兩三個，而且是哪幾個全憑亂數。縮放以後，大約六成的鍵都有份；分數的標準差是 1 時，理論值是 $T/\sqrt{e}$，$T$ 是鍵的個數，算出來約 621。
-#
-# 換幾種 $d_k$，把兩條曲線都畫出來。
+# 這是 64 個查詢的中位數。不縮放，1024 個鍵裡真正有份的只有兩三個，是哪幾個全憑亂數。縮放以後，大約六成的鍵都有份；$T$ 個鍵的理論值是 $T/\sqrt{e}$，約 621。再換幾種 $d_k$：
 
-# %% [markdown] lang="en" key="frozen-claim" of="274819b54e94" tags=["core"]
-# These are medians over 64 queries. Without scaling, just two or three of 1024 keys really have a share, and chance alone decides which. With scaling about six keys in ten have one; for scores of standard deviation 1 the theory says $T/\sqrt{e}$, where $T$ is the number of keys: about 621.
-#
-# Vary $d_k$ and draw both curves.
+# %% [markdown] lang="en" key="frozen-claim" of="b99eb34699a9" tags=["core"]
+# Medians over 64 queries: raw, just two or three of 1024 keys really have a share, and chance decides which. Scaled, about six in ten do; theory says $T/\sqrt{e}$ of $T$ keys, about 621. Now vary $d_k$:
 
 # %% key="frozen-figure" tags=["core"]
 widths = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024)
@@ -548,25 +559,25 @@ al.show(freezing_d_k=curves.freezing_d_k)
 plotting.plot_effective_keys(curves);
 
 # %% [markdown] lang="zh-Hant" key="frozen-saturation" tags=["core"]
-# 縮放的曲線是平的：$d_k$ 不再影響尖銳的程度。不縮放的曲線一路往下掉，大約在 $d_k \approx 2 \ln T$ 的地方「凍結」成少數幾個鍵。那裡是一段過渡，不是懸崖。ANDREA 的 32 和 64，要是不縮放，都在凍結的那一側。
+# 縮放的曲線是平的。不縮放的曲線一路往下掉，大約在 $d_k \approx 2 \ln T$ 的地方「凍結」成少數幾個鍵；那是一段過渡，不是懸崖。分量的變異數是 1，又不縮放，ANDREA 的 32 和 64 就都在凍結的那一側。
 #
-# 一列權重幾乎全部給了一個鍵，叫作飽和（saturation）。這時候還學得動嗎？要看梯度（gradient）：分數動一點，權重跟著動多少。對 softmax 來說：
+# 一列權重幾乎全部給了一個鍵，叫作飽和（saturation）。分數動一點，權重跟著動多少，就是梯度：
 #
 # $$\frac{\partial w_j}{\partial s_j} = w_j (1 - w_j) \qquad \frac{\partial w_j}{\partial s_m} = -w_j\, w_m \quad (m \ne j)$$
 #
-# **再猜一次**　飽和的時候，輸家的梯度接近 0。贏家自己呢？覺得梯度還在，填 `True`；覺得也接近 0，填 `False`。
+# **再猜一次**　飽和的時候，輸家的梯度接近 0。贏家自己呢？梯度還在填 `True`，不在了填 `False`。
 
-# %% [markdown] lang="en" key="frozen-saturation" of="33862aa75115" tags=["core"]
-# The scaled curve is flat: $d_k$ no longer decides how peaked the row is. The raw curve falls and, around $d_k \approx 2 \ln T$, "freezes" onto a few keys. That is a crossover, not a cliff. Without scaling, the 32 and 64 of ANDREA are both on the frozen side.
+# %% [markdown] lang="en" key="frozen-saturation" of="f3904c74e7b6" tags=["core"]
+# The scaled curve is flat; the raw one "freezes" onto a few keys around $d_k \approx 2 \ln T$, a crossover. With components of variance 1 and no scaling, ANDREA's 32 and 64 would both be frozen.
 #
-# A row that gives nearly everything to one key is called saturated. Can it still learn? That depends on the gradient: how far the weights move when a score moves a little. For softmax:
+# A row with nearly everything on one key is called saturated. How far its weights move with a score is the gradient:
 #
 # $$\frac{\partial w_j}{\partial s_j} = w_j (1 - w_j) \qquad \frac{\partial w_j}{\partial s_m} = -w_j\, w_m \quad (m \ne j)$$
 #
-# **Guess again**　In a saturated row the losers' gradients are close to 0. And the winner's? If you think it is still there, write `True`; if close to 0 as well, `False`.
+# **Guess again**　In a saturated row the losers' gradients are close to 0. And the winner's? Write `True` if it is still there, `False` if not.
 
 # %% key="frozen-saturation-guess" tags=["core"]
-guess = None
+guess = None  # True, False
 
 # %% key="frozen-saturation-code" tags=["core"]
 example = al.running_example()
@@ -575,29 +586,35 @@ row = Q[5] @ K.T / np.sqrt(4)  # (6,)
 factors = [1, 2, 4, 8, 16, 32]
 nudge = 1e-4
 
-winner_weights, formula, measured = [], [], []
+rest, formula, measured, largest = [], [], [], []
 for factor in factors:
     scores = row * factor  # (6,)
-    nudged = scores + nudge * (np.arange(6) == scores.argmax())
-    w, w_nudged = al.softmax(scores).max(), al.softmax(nudged).max()
-    winner_weights.append(w)
-    formula.append(w * (1 - w))
-    measured.append((w_nudged - w) / nudge)
+    winner = scores.argmax()
+    w, w_nudged = al.softmax(scores), al.softmax(scores + nudge * np.eye(6)[winner])  # (6,), (6,)
+    jacobian = np.diag(w) - np.outer(w, w)  # (6, 6)
+    rest.append(1 - w[winner])
+    formula.append(w[winner] * (1 - w[winner]))
+    measured.append((w_nudged - w)[winner] / nudge)
+    largest.append(np.abs(jacobian).max())
 
 al.show(guess=guess, measured=formula[-1] > 0.01)
 al.table(
-    stretched=factors, winner_weight=winner_weights, winner_slope=formula, nudged_slope=measured
+    stretched=factors,
+    winner_rest=rest,
+    winner_slope=formula,
+    nudged_slope=measured,
+    largest_slope=largest,
 )
 
 # %% [markdown] lang="zh-Hant" key="frozen-saturation-claim" tags=["core"]
-# 「看」那一列的分數放大越多，贏家的權重越接近 1，它的梯度 $w(1-w)$ 也跟著趨近 0。**贏家和輸家的梯度一起消失**：整列權重卡住了，不管哪個分數動一點，權重都不動，學習的訊號也就傳不回 $Q$ 和 $K$。
+# 「看」那一列的分數放大越多，$1 - w$ 和 $w(1-w)$ 就越接近 0；最右邊一欄是全部 36 個導數裡最大的，也一樣。**贏家和輸家的梯度一起消失**，傳回 $Q$ 和 $K$ 的訊號都得乘上這些數。
 #
-# 贏家選對了倒還好。麻煩的是訓練剛開始的時候，贏家是碰運氣挑出來的；這時候就凍結，很難再改過來。只要 $q$ 和 $k$ 的分量散布在 1 左右，縮放就能讓每一列在起跑時還是軟的，$d_k$ 多大都一樣。
+# 只要 $q$ 和 $k$ 的分量散布在 1 左右，縮放就讓每一列都還是軟的，$d_k$ 多大都一樣。至於凍結會拖累訓練，那是論文的懷疑，這裡沒有量。
 
-# %% [markdown] lang="en" key="frozen-saturation-claim" of="6ad9a258f8ab" tags=["core"]
-# The more the scores of "reads" are stretched, the closer the winner's weight comes to 1, and the closer its gradient $w(1-w)$ comes to 0. **Winner and losers lose their gradients together**: the whole row is stuck; nudge any score a little, and no weight moves, so no learning signal gets back to $Q$ and $K$.
+# %% [markdown] lang="en" key="frozen-saturation-claim" of="532900470c51" tags=["core"]
+# The more the scores of "reads" are stretched, the closer $1 - w$ and $w(1-w)$ come to 0; so does the last column, the largest of all 36 derivatives. **Winner and losers lose their gradients together**, and any signal back to $Q$ and $K$ is multiplied by these numbers.
 #
-# That is fine if the right key won. The trouble is that at the start of training chance picks the winner, and a row that is frozen by then is hard to change. As long as the components of $q$ and $k$ spread by about 1, scaling sees to it that every row starts out soft, whatever $d_k$ is.
+# As long as the components of $q$ and $k$ spread by about 1, scaling keeps rows soft, whatever $d_k$ is. That frozen rows hold training back is the paper's suspicion, not measured here.
 
 # %% [markdown] lang="zh-Hant" key="frozen-output" tags=[]
 # **那模型最後的 softmax 呢？**　語言模型的輸出也是 softmax，後面接交叉熵（cross-entropy）損失 $L = -\ln w_y$，$y$ 是正確答案的編號。要是它很有把握，卻答錯了，會不會也沒有梯度可學？
@@ -614,7 +631,7 @@ al.table(
 # The cell compares two gradients for the same saturated row of scores: one that comes back through attention weights (with random numbers for $\partial L/\partial w$), and one from cross-entropy.
 
 # %% key="frozen-output-guess" tags=[]
-guess = None
+guess = None  # True, False
 
 # %% key="frozen-output-code" tags=[]
 example = al.running_example()
@@ -642,14 +659,14 @@ al.show(
 # %% [markdown] lang="zh-Hant" key="match" tags=[]
 # ## 2.6　$d_k$ 大有什麼好處
 #
-# 縮放之後，隨機分數的標準差永遠是 1。那 $d_k$ 大一點還有用嗎？換個問法：不看隨機的鍵，看一個**完美的鍵**。它和查詢一模一樣，混在另外 1023 個隨機的鍵裡。
+# 分量的變異數是 1 的隨機向量，縮放後的分數標準差永遠是 1。那 $d_k$ 大一點還有用嗎？換個問法：不看隨機的鍵，看一個**完美的鍵**。它和查詢一模一樣，混在另外 1023 個隨機的鍵裡。
 #
 # **先猜猜看**　$d_k$ 是 32（ANDREA-12M）、64（ANDREA-120M）、128 的時候，縮放後的 softmax 會給這個完美的鍵多少權重？
 
-# %% [markdown] lang="en" key="match" of="b0c249785fe3" tags=[]
+# %% [markdown] lang="en" key="match" of="e6e2c33caffb" tags=[]
 # ## 2.6　What a large $d_k$ buys
 #
-# After scaling, random scores always have standard deviation 1. Is a larger $d_k$ then of any use? Ask differently: look not at random keys but at one **perfect key**, equal to the query, hidden among 1023 random ones.
+# For random vectors with components of variance 1, scaled scores always have standard deviation 1. Is a larger $d_k$ then of any use? Ask differently: look not at random keys but at one **perfect key**, equal to the query, hidden among 1023 random ones.
 #
 # **Guess first**　For $d_k$ = 32 (ANDREA-12M), 64 (ANDREA-120M) and 128, how much weight does the scaled softmax give to this perfect key?
 
@@ -657,12 +674,12 @@ al.show(
 my_weight = {32: None, 64: None, 128: None}
 
 # %% key="match-code" tags=[]
-rng = np.random.default_rng(0)
 T, medians = 1024, []
 for d_k in my_weight:
+    rng = np.random.default_rng([0, d_k, 1])
     found = []
-    for _ in range(100):
-        K = rng.standard_normal((T, d_k))  # (T, d_k)
+    for _ in range(400):
+        K = rng.standard_normal((T, d_k), dtype="float32")  # (T, d_k)
         q = K[0]  # (d_k,)
         found.append(al.softmax(K @ q / np.sqrt(d_k))[0])  # (T,) → ()
     medians.append(np.median(found))
@@ -675,21 +692,21 @@ al.table(
 )
 
 # %% [markdown] lang="zh-Hant" key="match-claim" tags=[]
-# 完美的鍵，分數是 $q \cdot q$，也就是長度的平方，大約是 $d_k$；除以 $\sqrt{d_k}$ 還剩 $\sqrt{d_k}$。隨機的鍵，分數的標準差則是 1。所以**雜訊不變，訊號卻隨 $\sqrt{d_k}$ 成長**。標準差是 1 的常態分數 $s$，取指數以後的平均值是 $e^{1/2}$，這樣的鍵有 $T - 1$ 個。把兩者放進 softmax，就得到
+# 量到的是 400 次抽樣的中位數。完美的鍵，分數是 $q \cdot q$，也就是長度的平方，大約是 $d_k$；除以 $\sqrt{d_k}$ 還剩 $\sqrt{d_k}$。隨機的鍵，分數的標準差則是 1 左右。所以**雜訊不變，訊號卻隨 $\sqrt{d_k}$ 成長**。標準差是 1 的常態分數 $s$，取指數以後的平均值是 $e^{1/2}$，這樣的鍵有 $T - 1$ 個。把兩者放進 softmax，就得到
 #
 # $$w \approx \frac{1}{1 + (T-1)\, e^{1/2 - \sqrt{d_k}}}$$
 #
 # 縮放拿掉的是 $d_k$ 對雜訊的影響，留下了它的好處。
 
-# %% [markdown] lang="en" key="match-claim" of="c0276011d488" tags=[]
-# The perfect key scores $q \cdot q$, its squared length, about $d_k$; divided by $\sqrt{d_k}$, that leaves $\sqrt{d_k}$. Random keys score with standard deviation 1. So **the noise stays and the signal grows like $\sqrt{d_k}$**. For a normal score $s$ of standard deviation 1 the mean of its exponential is $e^{1/2}$, and there are $T - 1$ such keys. Put both into softmax and you get
+# %% [markdown] lang="en" key="match-claim" of="22bb65b0ebb6" tags=[]
+# What is measured are medians of 400 draws. The perfect key scores $q \cdot q$, its squared length, about $d_k$; divided by $\sqrt{d_k}$, that leaves $\sqrt{d_k}$. Random keys score with a standard deviation of about 1. So **the noise stays and the signal grows like $\sqrt{d_k}$**. For a normal score $s$ of standard deviation 1 the mean of its exponential is $e^{1/2}$, and there are $T - 1$ such keys. Put both into softmax and you get
 #
 # $$w \approx \frac{1}{1 + (T-1)\, e^{1/2 - \sqrt{d_k}}}$$
 #
 # What scaling takes away is the effect of $d_k$ on the noise; the benefit stays.
 
 # %% key="match-figure" tags=[]
-plotting.plot_perfect_match(experiments.perfect_match((8, 16, 32, 64, 128, 256)));
+plotting.plot_perfect_match(experiments.perfect_match((8, 16, 32, 64, 128), trials=400));
 
 # %% [markdown] lang="zh-Hant" key="match-recap" tags=[]
 # 這是 ANDREA-12M 和 ANDREA-120M 的一個差別：在 1024 個鍵裡找一個完全相符的，32 維的頭會被雜訊淹沒，64 維的頭多半找得到。不過這裡的長度都是隨機向量的長度；訓練過的模型可以把某些查詢和鍵拉長，讓訊號更大聲。
@@ -712,7 +729,7 @@ plotting.plot_perfect_match(experiments.perfect_match((8, 16, 32, 64, 128, 256))
 # **Guess first**　Leave the scores alone and divide $Q$ and $K$ by $d_k^{1/4}$ each beforehand. Are the scores the same as the scaled ones? Write `True` if so, `False` if not.
 
 # %% key="units-guess" tags=[]
-guess = None
+guess = None  # True, False
 
 # %% key="units-code" tags=[]
 T, d_k = 1024, 64
@@ -722,28 +739,63 @@ al.show(
     measured=np.allclose(Q @ K.T / np.sqrt(d_k), (Q / d_k**0.25) @ (K / d_k**0.25).T),
 )
 
-# %% [markdown] lang="zh-Hant" key="units-claim" tags=[]
-# 一樣：$d_k^{1/4} \cdot d_k^{1/4} = \sqrt{d_k}$。所以縮放等於換一種單位來量 $Q$ 和 $K$。這件事連訓練都成立。設 $W_Q$ 和 $W_K$ 的初始標準差是 $\sigma$，學習率（learning rate）是 $\eta$，其他參數照舊，那麼「有縮放」的訓練，**每一步都完全等於**「不縮放」但換了設定的訓練：
+# %% [markdown] lang="zh-Hant" key="units-training" tags=[]
+# 一樣：$d_k^{1/4} \cdot d_k^{1/4} = \sqrt{d_k}$。所以縮放等於換一種單位來量 $Q$ 和 $K$。連訓練也是這樣嗎？拿亂數來試：把 $Q$ 和 $K$ 當成參數，目標也是亂數，損失是分數與目標之差的平方和，走 10 步。一邊縮放，學習率（learning rate）是 $\eta$；另一邊不縮放，從 $Q/d_k^{1/4}$ 和 $K/d_k^{1/4}$ 出發，用 SGD 就把學習率改成 $\eta/\sqrt{d_k}$，用 Adam 改成 $\eta/d_k^{1/4}$。
 #
-# - 初始標準差改成 $\sigma / d_k^{1/4}$；
-# - 學習率用 SGD 時改成 $\eta / \sqrt{d_k}$，用 Adam 時改成 $\eta / d_k^{1/4}$（Adam 防止除以 0 的那個極小常數不計）。
-#
-# 換句話說，縮放沒有讓模型多會什麼，它讓**同一組設定適用於每一種 $d_k$**。要比「縮放」和「不縮放」誰學得好，手上有四個旋鈕：$d_k$、$\sigma$、$\eta$、最佳化器（optimizer）。只轉一個就下結論，這場比賽不公平。
-#
-# **再猜一次**　GPT-2 的權重矩陣，初始標準差是 0.02。輸入 $X$ 的分量變異數是 1（經過層正規化，也就是 layer normalization，大致如此），$d_{\text{model}} = 768$，$d_k = 64$。不縮放的分數，標準差會是 8 嗎？寫下你的估計。
+# 兩邊最後的分數會一樣嗎？表的最右邊一欄是對照組：同樣的起點，但是學習率沒改。
 
-# %% [markdown] lang="en" key="units-claim" of="7188724a807a" tags=[]
-# They are, because $d_k^{1/4} \cdot d_k^{1/4} = \sqrt{d_k}$. Scaling amounts to measuring $Q$ and $K$ in other units. This holds through training too. Let $W_Q$ and $W_K$ start with standard deviation $\sigma$ and learn at the rate $\eta$, all other parameters left as they are; then training with scaling is **exactly the same at every step** as training without it under other settings:
+# %% [markdown] lang="en" key="units-training" of="697ff4e4e037" tags=[]
+# They are, because $d_k^{1/4} \cdot d_k^{1/4} = \sqrt{d_k}$. Scaling amounts to measuring $Q$ and $K$ in other units. Does this hold through training too? Try it with random numbers: let $Q$ and $K$ be the parameters, make the targets random as well, take the sum of squared differences between scores and targets as the loss, and go 10 steps. One side scales and learns at the rate $\eta$. The other does not scale and starts from $Q/d_k^{1/4}$ and $K/d_k^{1/4}$; its rate becomes $\eta/\sqrt{d_k}$ with SGD and $\eta/d_k^{1/4}$ with Adam.
 #
-# - the initial standard deviation becomes $\sigma / d_k^{1/4}$;
-# - the learning rate becomes $\eta / \sqrt{d_k}$ with SGD, or $\eta / d_k^{1/4}$ with Adam (leaving aside the tiny constant by which Adam avoids dividing by 0).
+# Do both end with the same scores? The rightmost column of the table is a control: the same start, but the rate not changed.
+
+# %% key="units-steps" tags=[]
+def train(Q, K, divisor, rate, adam):  # (T, d_k), (T, d_k) → (T, T)
+    m, v = 0, 0
+    for step in range(1, 11):
+        error = Q @ K.T / divisor - target  # (T, T)
+        g = np.stack([error @ K, error.T @ Q]) / divisor  # (2, T, d_k)
+        m, v = 0.9 * m + 0.1 * g, 0.999 * v + 0.001 * g**2
+        move = m / (1 - 0.9**step) / np.sqrt(v / (1 - 0.999**step)) if adam else g
+        Q, K = (Q, K) - rate * move
+    return Q @ K.T / divisor
+
+
+rng = np.random.default_rng(0)
+Q, K = rng.standard_normal((2, 16, 64))  # (16, 64), (16, 64)
+target = rng.standard_normal((16, 16))
+unit, rate = 64**0.25, 0.001
+
+moved, apart, control = [], [], []
+for adam, rate_raw in ((False, rate / unit**2), (True, rate / unit)):
+    scaled = train(Q, K, unit**2, rate, adam)  # (16, 16)
+    moved.append(np.abs(scaled - Q @ K.T / unit**2).max())
+    apart.append(np.abs(scaled - train(Q / unit, K / unit, 1, rate_raw, adam)).max())
+    control.append(np.abs(scaled - train(Q / unit, K / unit, 1, rate, adam)).max())
+
+al.table(
+    optimizer=["SGD", "Adam"],
+    scores_moved=moved,
+    same_scores=[difference < 1e-9 for difference in apart],
+    unchanged_rate=control,
+)
+
+# %% [markdown] lang="zh-Hant" key="units-claim" tags=[]
+# 除了捨入，一模一樣。原因很短：不縮放那一邊的參數小了 $d_k^{1/4}$ 倍，對它的梯度就大了 $d_k^{1/4}$ 倍。SGD 的步伐跟著梯度走，所以 $\eta$ 要除以兩次 $d_k^{1/4}$；Adam 的步伐不管梯度的大小，除以一次就夠（Adam 防止除以 0 的那個極小常數，這裡沒有用）。訓練 $W_Q$ 和 $W_K$ 也是同一筆帳，因為 $Q = X W_Q$：初始標準差 $\sigma$ 改成 $\sigma/d_k^{1/4}$，學習率照樣改，其他參數照舊。
 #
-# In other words, scaling does not teach the model anything new; it lets **one setting serve every $d_k$**. Whoever races "scaled" against "raw" holds four knobs: $d_k$, $\sigma$, $\eta$ and the optimizer. To turn only one of them and draw a conclusion is not a fair race.
+# 換句話說，縮放沒有讓模型多會什麼。不縮放而要得到同樣的訓練，$\sigma$ 和 $\eta$ 就得**跟著 $d_k$ 改**。要比「縮放」和「不縮放」誰學得好，手上有四個旋鈕：$d_k$、$\sigma$、$\eta$、最佳化器（optimizer）。只轉一個就下結論，這場比賽不公平。
 #
-# **Guess again**　The weight matrices of GPT-2 start with standard deviation 0.02. The components of the input $X$ have variance 1 (roughly so after layer normalization), $d_{\text{model}} = 768$, $d_k = 64$. Is the standard deviation of the raw scores 8? Write down your estimate.
+# **再猜一次**　GPT-2 的權重矩陣，初始標準差是 0.02。輸入 $X$ 的分量變異數是 1（經過層正規化，也就是 layer normalization，大致如此），$d_{\text{model}} = 768$，$d_k = 64$。不縮放的分數，標準差會是 8 嗎？寫下你的估計，取一位小數。
+
+# %% [markdown] lang="en" key="units-claim" of="e46b4d1db73b" tags=[]
+# Rounding apart, they are identical. The reason is short: the parameters of the side without scaling are smaller by $d_k^{1/4}$, so the gradients for them are larger by $d_k^{1/4}$. The steps of SGD follow the gradient, so $\eta$ is divided by $d_k^{1/4}$ twice; those of Adam disregard its size, and once is enough (the tiny constant by which Adam avoids dividing by 0 is left out here). With $W_Q$ and $W_K$ the sums are the same, since $Q = X W_Q$: their initial standard deviation $\sigma$ becomes $\sigma/d_k^{1/4}$, the rates change likewise, and all other parameters stay as they are.
+#
+# In other words, scaling does not teach the model anything new. To get the same training without it, $\sigma$ and $\eta$ must **change with $d_k$**. Whoever races "scaled" against "raw" holds four knobs: $d_k$, $\sigma$, $\eta$ and the optimizer. To turn only one of them and draw a conclusion is not a fair race.
+#
+# **Guess again**　The weight matrices of GPT-2 start with standard deviation 0.02. The components of the input $X$ have variance 1 (roughly so after layer normalization), $d_{\text{model}} = 768$, $d_k = 64$. Is the standard deviation of the raw scores 8? Write down your estimate, to one decimal.
 
 # %% key="units-gpt2-guess" tags=[]
-guess = None
+guess = None  # 0.0
 
 # %% key="units-gpt2" tags=[]
 rng = np.random.default_rng(0)
@@ -765,12 +817,12 @@ al.table(
 # %% [markdown] lang="zh-Hant" key="units-recap" tags=[]
 # 這裡的 $X$、$W_Q$、$W_K$ 都是亂數，只有散布照 GPT-2 的設定。查詢和鍵的分量標準差都小於 1，所以不縮放的分數也只有 $d_{\text{model}}\, \sigma^2 \sqrt{d_k}$，離 8 很遠，每一列還沒有凍結；縮放後的權重則接近平均。
 #
-# 縮放有沒有幫上忙，要看 $q$ 和 $k$ 散得多開。縮放只從分數裡拿掉 $d_k$ 這一個因素；剩下的，是 $q$ 和 $k$ 兩者散布的乘積。
+# 不縮放會不會凍結，要看 $q$ 和 $k$ 散得多開。縮放只從分數裡拿掉 $d_k$ 這一個因素；剩下的，是 $q$ 和 $k$ 兩者散布的乘積。
 
-# %% [markdown] lang="en" key="units-recap" of="7b46a5f23f89" tags=[]
+# %% [markdown] lang="en" key="units-recap" of="1a69e802f2ba" tags=[]
 # $X$, $W_Q$ and $W_K$ are random here; only their spread is that of GPT-2. The components of queries and keys have a standard deviation below 1, so even raw scores spread only by $d_{\text{model}}\, \sigma^2 \sqrt{d_k}$, far from 8, and the rows are not frozen yet; scaled, the weights are close to even.
 #
-# Whether scaling helps depends on how widely $q$ and $k$ spread. Scaling takes just one factor out of the scores, $d_k$; what remains is the product of the spreads of $q$ and $k$.
+# Whether raw rows freeze depends on how widely $q$ and $k$ spread. Scaling takes just one factor out of the scores, $d_k$; what remains is the product of the spreads of $q$ and $k$.
 
 # %% [markdown] lang="zh-Hant" key="cuda" tags=[]
 # ## 2.8　CUDA 裡的那個乘法
@@ -844,31 +896,30 @@ al.show(times_fewer=model.T**2 // (model.T * model.d_k))
 # %% [markdown] lang="zh-Hant" key="wide" tags=["core"]
 # ## 2.9　換你算：$d_{\text{model}} = 4096$
 #
-# 有四個模型，寬度都是 $d_{\text{model}} = 4096$，只是切成的頭數不同：
+# 有四個模型，寬度都是 $d_{\text{model}} = 4096$：
 #
 # - 1 個頭
 # - 16 個頭，GPT-J 是這樣切的
 # - 32 個頭，LLaMA-7B 是這樣切的
 # - 64 個頭
 #
-# **換你算**　各自的分數該除以多少？
+# **換你算**　各自的分數該除以多少？填進 `my_divisors`。
 
-# %% [markdown] lang="en" key="wide" of="2a7ebd8912fc" tags=["core"]
+# %% [markdown] lang="en" key="wide" of="c82e432feece" tags=["core"]
 # ## 2.9　Your turn: $d_{\text{model}} = 4096$
 #
-# Four models are all $d_{\text{model}} = 4096$ wide and differ only in how many heads they are split into:
+# Four models, all $d_{\text{model}} = 4096$ wide:
 #
 # - 1 head
 # - 16 heads, as in GPT-J
 # - 32 heads, as in LLaMA-7B
 # - 64 heads
 #
-# **Your turn**　By what should the scores of each be divided?
-
-# %% key="wide-guess" tags=["core"]
-my_divisors = {1: None, 16: None, 32: None, 64: None}
+# **Your turn**　By what does each divide its scores? Fill in `my_divisors`.
 
 # %% key="wide-code" tags=["core"]
+my_divisors = {1: None, 16: None, 32: None, 64: None}
+
 d_model = 4096
 widths = tuple(d_model // n_head for n_head in my_divisors)  # (4,)
 spreads = experiments.score_spreads(widths)
@@ -884,34 +935,30 @@ al.table(
 )
 
 # %% [markdown] lang="zh-Hant" key="wide-claim" tags=["core"]
-# 寬度相同，最大的除數卻是最小的 8 倍。決定除數的是**一個頭裡的 $d_k$**，也就是一次點積加了幾個乘積，和 $d_{\text{model}}$ 無關。切成 64 個頭，每頭 64 維，除數就和 ANDREA-120M 一樣是 8，雖然這個模型的寬度是它的五倍多。
-#
-# 最右邊兩欄是用亂數量到的標準差：縮放前大小不一，縮放後都在 1 附近。
+# 寬度相同，最大的除數卻是最小的 8 倍。決定除數的是**一個頭裡的 $d_k$**，不是 $d_{\text{model}}$：每頭 64 維，除數就是 8，和 ANDREA-120M 一樣。最右邊兩欄是用亂數量的。
 
-# %% [markdown] lang="en" key="wide-claim" of="9aaf114c8e59" tags=["core"]
-# The width is the same, yet the largest divisor is 8 times the smallest. What decides is **the $d_k$ of one head**, the number of products that one dot product adds up; $d_{\text{model}}$ has no say. Split into 64 heads, each is 64 wide and the divisor is 8 as in ANDREA-120M, although the model is more than five times as wide.
-#
-# The two rightmost columns are standard deviations measured on random numbers: before scaling they differ widely, after it they are all close to 1.
+# %% [markdown] lang="en" key="wide-claim" of="38961831d131" tags=["core"]
+# The width is the same, yet the largest divisor is 8 times the smallest. What decides is **the $d_k$ of one head**, not $d_{\text{model}}$: 64-wide heads divide by 8, as in ANDREA-120M. The last two columns come from random numbers.
 
 # %% [markdown] lang="zh-Hant" key="recap" tags=["core"]
 # ## 2.10　帶得走的四句話
 #
 # - 分數矩陣 $QK^\top$ 的列是查詢、行是鍵，每一格是一次點積；1024 個詞元就有一百萬格。
-# - softmax 把一列分數變成總和為 1 的權重；它只看分數差，把分數整個乘上一個數就是調溫度。
-# - 分量的變異數為 1 時，點積的標準差是 $\sqrt{d_k}$；除以 $\sqrt{d_k}$，就把 $d_k$ 的影響從散布裡拿掉。
-# - 不縮放而分數散得太開，一列權重會凍結在少數幾個鍵上，贏家和輸家的梯度一起消失；縮放讓同一組設定適用於每一種 $d_k$。
+# - softmax 算出總和為 1 的權重，只看分數差；把分數全部除以一個數，就是調溫度。
+# - 分量的變異數為 1 時，分數的標準差是 $\sqrt{d_k}$；除以 $\sqrt{d_k}$，就拿掉了 $d_k$ 的影響。
+# - 分數散得太開，一列權重就會凍結，贏家和輸家的梯度一起消失。
 #
 # 下一課換個問題：還沒寫出來的詞元，怎麼才能不讓人偷看？
 
-# %% [markdown] lang="en" key="recap" of="67258eadb5d2" tags=["core"]
+# %% [markdown] lang="en" key="recap" of="195b5661d548" tags=["core"]
 # ## 2.10　Four sentences to take along
 #
-# - In the score matrix $QK^\top$ rows are queries and columns are keys, and every cell is a dot product; 1024 tokens make a million cells.
-# - Softmax turns a row of scores into weights that sum to 1; it looks only at gaps, and multiplying all scores by a number sets a temperature.
-# - With components of variance 1 a dot product has standard deviation $\sqrt{d_k}$; dividing by $\sqrt{d_k}$ takes the effect of $d_k$ out of the spread.
-# - Where raw scores spread too far, a row freezes onto a few keys, and winner and losers lose their gradients together; scaling lets one setting serve every $d_k$.
+# - In the score matrix $QK^\top$ rows are queries, columns are keys, and every cell is a dot product; 1024 tokens make a million.
+# - Softmax makes weights that sum to 1 and looks only at gaps; dividing all scores sets a temperature.
+# - With components of variance 1 scores have standard deviation $\sqrt{d_k}$; dividing by $\sqrt{d_k}$ takes $d_k$ out.
+# - Where scores spread too far, a row freezes, and winner and losers lose their gradients together.
 #
-# The next lesson asks something else: how do you forbid a look at tokens that are not written yet?
+# Next lesson: how to forbid a look at tokens not yet written.
 
 # %% [markdown] lang="zh-Hant" key="ruler" tags=[]
 # ## A.　附錄：挑一把對的尺

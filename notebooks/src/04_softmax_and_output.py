@@ -18,13 +18,13 @@
 # - 一步一步走完一列（row）分數（score）的 softmax，說得出減去最大值對權重（weight）做了什麼、沒做什麼。
 # - 用加權總和（weighted sum）把權重變成輸出，而且先猜得到輸出會偏向哪裡。
 # - 把整個注意力（attention）寫成一個式子，用 ANDREA-120M 真正的尺寸算一次。
-# - 說明 12 個頭怎麼併回 768 維，以及頭的個數和參數的個數有什麼關係。
+# - 說明 12 個頭怎麼併回 768 維，頭的個數和參數的個數有什麼關係。
 #
-# **事先要會的**　第 1 課的查詢（query）、鍵（key）、值（value），第 2 課的縮放，第 3 課的因果遮罩（causal mask）。
+# **事先要會的**　第 1 到 3 課：查詢（query）、鍵（key）、值（value）、縮放、因果遮罩（causal mask）。
 #
 # **時間**　只走主線約 10 分鐘，全部約 35 分鐘。
 
-# %% [markdown] lang="en" key="title" of="82bb3e920b65" tags=["core"]
+# %% [markdown] lang="en" key="title" of="22f579f93f8d" tags=["core"]
 # # 4　Softmax and output
 #
 # **What you will be able to do**
@@ -32,9 +32,9 @@
 # - Follow the softmax of one row of scores step by step, and say what subtracting the maximum does to the weights and what it does not.
 # - Turn weights into an output by a weighted sum, and guess beforehand where it will lean.
 # - Write all of attention as one expression, and compute it at the real sizes of ANDREA-120M.
-# - Explain how 12 heads come back to a width of 768, and how the number of heads bears on the number of parameters.
+# - Explain how 12 heads come back to a width of 768, and how heads bear on the number of parameters.
 #
-# **What you bring along**　Query, key and value from lesson 1, scaling from lesson 2, the causal mask from lesson 3.
+# **What you bring along**　Lessons 1 to 3: query, key, value, scaling, causal mask.
 #
 # **Time**　About 10 minutes for the main path, about 35 for everything.
 
@@ -59,36 +59,38 @@ np.set_printoptions(precision=2, suppress=True)
 # %% [markdown] lang="zh-Hant" key="row" tags=["core"]
 # ## 4.1　一列分數怎麼變成權重
 #
-# 套好遮罩以後，分數矩陣的每一列還只是一串數字：有大有小，加起來也不是 1。要把它變成權重，得走三步：減去最大值、取指數、除以總和。三步合起來就是 softmax：
+# 套好遮罩以後，一列分數還只是一串數字。要變成總和為 1 的權重，得走三步：減去最大值、取指數、除以總和。三步合起來就是 softmax：
 #
 # $$A_{ij} = \frac{e^{s_{ij} - m_i}}{\sum_k e^{s_{ik} - m_i}} \qquad m_i = \max_k s_{ik}$$
 #
 # $s_{ij}$ 是查詢 $i$ 對鍵 $j$ 縮放、遮罩後的分數，$A$ 就是程式裡的 `weights`。
 #
-# 我們挑一列，走到最細：例句「小安 去 圖書館 借 書 看」裡「看」的那一列。這個例子的數字都是人工設定的。六個詞元（token）照樣從 0 數起，「看」在位置 5，也就是最後；它六個全看得到，所以遮罩在這一列什麼也沒蓋掉。先看它的分數。
+# 我們挑例句「小安 去 圖書館 借 書 看」裡「看」的那一列（數字是人工設定的）。六個詞元（token）從 0 數起，「看」在位置 5，六個全看得到。先看它的分數。
 
-# %% [markdown] lang="en" key="row" of="0b505a2af962" tags=["core"]
+# %% [markdown] lang="en" key="row" of="f54b7216cbb5" tags=["core"]
 # ## 4.1　How a row of scores becomes weights
 #
-# Once the mask is on, each row of the score matrix is still just a string of numbers: of any size, and not summing to 1. Three steps turn it into weights: subtract the maximum, exponentiate, divide by the sum. Together the three are softmax:
+# Once the mask is on, a row of scores is still just a string of numbers. Three steps turn it into weights that sum to 1: subtract the maximum, exponentiate, divide by the sum. Together they are softmax:
 #
 # $$A_{ij} = \frac{e^{s_{ij} - m_i}}{\sum_k e^{s_{ik} - m_i}} \qquad m_i = \max_k s_{ik}$$
 #
-# Here $s_{ij}$ is the scaled and masked score of query $i$ and key $j$, and $A$ is what the code calls `weights`.
+# Here $s_{ij}$ is the scaled and masked score of query $i$ and key $j$, and $A$ is `weights` in the code.
 #
-# Let us follow a single row down to the last detail: the row of "reads" in our example "Ann visits library borrows book reads", whose numbers are set by hand. Counted from 0 as before, "reads" stands at position 5, the last; it sees all six tokens, so in this row the mask covers nothing. Look at its scores first.
+# Take the row of "reads" in "Ann visits library borrows book reads" (its numbers are set by hand). Counted from 0, "reads" is at position 5 and sees all six tokens. Look at its scores first.
 
 # %% key="row-scores" tags=["core"]
 example = al.running_example()
 Q, K, V = al.project_qkv(example.X, example.W_Q, example.W_K, example.W_V)
 row = al.attention_steps(Q, K, V, mask="causal").masked_scores[5]  # (6,)
-plotting.plot_row(row, tokens=example.tokens, title=al.label("masked_scores"));
+plotting.plot_row(
+    row, tokens=example.tokens, title=al.label("masked_scores_of", token=example.tokens[5])
+);
 
 # %% [markdown] lang="zh-Hant" key="row-question" tags=["core"]
-# **先猜猜看**　最高分是「書」，第二名是「圖書館」。「書」的權重會是「圖書館」的幾倍？
+# **先猜猜看**　最高分是「書」，第二名是「圖書館」。「書」的權重是「圖書館」的幾倍？
 
-# %% [markdown] lang="en" key="row-question" of="aa739890dedd" tags=["core"]
-# **Guess first**　"book" has the highest score, "library" comes second. How many times the weight of "library" will the weight of "book" be?
+# %% [markdown] lang="en" key="row-question" of="80c24217fdda" tags=["core"]
+# **Guess first**　"book" is highest, "library" second. How many times the weight of "library" is the weight of "book"?
 
 # %% key="row-guess" tags=["core"]
 guess = None  # ×
@@ -114,45 +116,41 @@ al.table(
 )
 
 # %% [markdown] lang="zh-Hant" key="row-claim" tags=["core"]
-# 從左到右，一欄一欄看過去：
+# 從左到右，一欄一欄看：減去最大值，最高的分數變成 0；取指數，每個數都是正的，最高的剛好是 1；除以總和，加起來是 1，大小順序和分數一樣。
 #
-# - 減去最大值以後，最高的分數變成 0，其他都是負的。
-# - 取指數以後，每個數都是正的，最高的那個剛好是 1。
-# - 除以總和以後，加起來是 1，大小順序和分數一樣。
-#
-# 「書」和「圖書館」的分數只差一點，權重卻差了一大截，因為分數的**差**變成了權重的**倍數**：
+# 「書」和「圖書館」的分數只差一點，權重卻有明顯的差距，因為分數的**差**變成了權重的**倍數**：
 #
 # $$\frac{A_{ij}}{A_{ik}} = e^{s_{ij} - s_{ik}}$$
 #
-# 上面的理論值就是這樣算的。兩個分數差 1，權重就相差 $e \approx 2.7$ 倍，不管它們本來是 2 和 3，還是 102 和 103。
+# 上面的理論值就是這樣算的。既然算數的只有差，減去最大值就**一個權重也不改**，只讓指數不超過 1，不會溢位（overflow）。
+#
+# 其他列也是這樣，各減各的最大值。蓋掉的格子是 $-\infty$，而 $e^{-\infty} = 0$，權重剛好是 0。
 
-# %% [markdown] lang="en" key="row-claim" of="49205f35740e" tags=["core"]
-# Read the table from left to right, one column at a time:
+# %% [markdown] lang="en" key="row-claim" of="20dd863b3cdb" tags=["core"]
+# Column by column: with the maximum subtracted, the highest score is 0; after the exponential everything is positive, the highest exactly 1; after the division everything sums to 1, in the order of the scores.
 #
-# - With the maximum subtracted, the highest score is 0 and all others are negative.
-# - After the exponential everything is positive, and the highest is exactly 1.
-# - After the division everything sums to 1, in the same order as the scores.
-#
-# The scores of "book" and "library" are close, yet their weights are far apart, because a **difference** of scores becomes a **ratio** of weights:
+# The scores of "book" and "library" are close, yet their weights are clearly apart, because a **difference** of scores becomes a **ratio** of weights:
 #
 # $$\frac{A_{ij}}{A_{ik}} = e^{s_{ij} - s_{ik}}$$
 #
-# That is how the predicted value above was found. Two scores that differ by 1 give weights that differ by a factor of $e \approx 2.7$, whether the scores are 2 and 3 or 102 and 103.
+# The predicted value comes from this. As only differences count, subtracting the maximum **changes no weight**; it only keeps exponentials at 1 or below, so that nothing overflows.
+#
+# All rows go the same way, each with its own maximum. Covered cells are $-\infty$, and as $e^{-\infty} = 0$, their weight is exactly 0.
 
-# %% [markdown] lang="zh-Hant" key="shift" tags=["core"]
-# 既然算數的只有分數的差，每個分數都減去同一個 $m$ 應該沒有關係。那為什麼偏偏減最大值？下面試四種 $m$：0（什麼都不減）、這一列的最大值、100、1000，看「書」的分子、分母和權重。
+# %% [markdown] lang="zh-Hant" key="shift" tags=[]
+# **深入**　兩個分數差 1，權重就相差 $e \approx 2.7$ 倍，不管它們本來是 2 和 3，還是 102 和 103。每個分數都減去同一個 $m$ 沒有關係，那為什麼偏偏減最大值？下面試四種 $m$：0（什麼都不減）、這一列的最大值、100、1000，看「書」的分子、分母和權重。
 #
 # **先猜猜看**　四種 $m$ 裡，有幾種會算出同一個權重？
 
-# %% [markdown] lang="en" key="shift" of="a7a4413ab108" tags=["core"]
-# If only differences count, subtracting the same $m$ from every score should do no harm. Then why the maximum, of all numbers? Try four values of $m$: 0 (nothing subtracted), the maximum of the row, 100 and 1000, and watch the numerator, the denominator and the weight of "book".
+# %% [markdown] lang="en" key="shift" of="5770cefc3390" tags=[]
+# **Deeper**　Two scores that differ by 1 give weights that differ by a factor of $e \approx 2.7$, whether the scores are 2 and 3 or 102 and 103. Subtracting the same $m$ from every score does no harm. Then why the maximum, of all numbers? Try four values of $m$: 0 (nothing subtracted), the maximum of the row, 100 and 1000, and watch the numerator, the denominator and the weight of "book".
 #
 # **Guess first**　How many of the four values of $m$ give the same weight?
 
-# %% key="shift-guess" tags=["core"]
+# %% key="shift-guess" tags=[]
 guess = None  # 1 … 4
 
-# %% key="shift-measure" tags=["core"]
+# %% key="shift-measure" tags=[]
 example = al.running_example()
 Q, K, V = al.project_qkv(example.X, example.W_Q, example.W_K, example.W_V)
 row = al.attention_steps(Q, K, V, mask="causal").masked_scores[5]  # (6,)
@@ -166,14 +164,14 @@ with np.errstate(invalid="ignore"):
 al.show(guess=guess, measured=np.isclose(weight, al.softmax(row)[4]).sum())
 al.table(m=m, numerator=numerator, denominator=denominator, weight=weight)
 
-# %% [markdown] lang="zh-Hant" key="shift-claim" tags=["core"]
+# %% [markdown] lang="zh-Hant" key="shift-claim" tags=[]
 # 前三種的權重一模一樣，雖然減 100 以後，分子和分母都小了好幾十個數量級：兩者同乘 $e^{-m}$，一除就消掉了。
 #
 # $$\frac{e^{s_j - m}}{\sum_k e^{s_k - m}} = \frac{e^{-m}\, e^{s_j}}{e^{-m} \sum_k e^{s_k}} = \frac{e^{s_j}}{\sum_k e^{s_k}}$$
 #
 # 減 1000 就減過頭了：每個指數都小到存不下，成了 0，而 0 除以 0 沒有答案，電腦記成 NaN（not a number）。紙上減什麼都一樣，電腦上不一樣。減最大值最保險：最大的那一項永遠是 $e^0 = 1$，分母至少是 1，往上不會溢位（overflow），往下不會變成 0 除以 0。
 
-# %% [markdown] lang="en" key="shift-claim" of="38aa59de6c31" tags=["core"]
+# %% [markdown] lang="en" key="shift-claim" of="38aa59de6c31" tags=[]
 # The first three give the same weight, although subtracting 100 shrinks numerator and denominator by dozens of orders of magnitude: both are multiplied by $e^{-m}$, which cancels in the division.
 #
 # $$\frac{e^{s_j - m}}{\sum_k e^{s_k - m}} = \frac{e^{-m}\, e^{s_j}}{e^{-m} \sum_k e^{s_k}} = \frac{e^{s_j}}{\sum_k e^{s_k}}$$
@@ -219,17 +217,17 @@ al.table(
 #
 # **A common mistake**　"Dividing by $\sqrt{d_k}$ prevents overflow." It does not. Scaling divides scores by a fixed number, and large enough scores still overflow; the guarantee comes from subtracting the maximum. Nor does subtracting the maximum help when softmax is too peaked, since it changes no weight at all. Two measures, two jobs.
 
-# %% [markdown] lang="zh-Hant" key="rows" tags=["core"]
-# 現在六列一起算，每一列各減各的最大值。`axis=-1` 沿著同一列的鍵走，`keepdims=True` 讓結果留成 $(6, 1)$，才能對齊每一列。
+# %% [markdown] lang="zh-Hant" key="rows" tags=[]
+# **深入**　現在六列一起算，每一列各減各的最大值。`axis=-1` 沿著同一列的鍵走，`keepdims=True` 讓結果留成 $(6, 1)$，才能對齊每一列。
 #
-# **先猜猜看**　被遮罩蓋掉的格子，分數是 $-\infty$。它們的權重會是很小的數，還是剛好 0？
+# **先猜猜看**　會有幾格的權重剛好是 0？先記在紙上，再和圖比。
 
-# %% [markdown] lang="en" key="rows" of="0bc20aee7759" tags=["core"]
-# Now all six rows at once, each with its own maximum. `axis=-1` runs along the keys of a row, and `keepdims=True` keeps the result as $(6, 1)$, so that it lines up with the rows.
+# %% [markdown] lang="en" key="rows" of="4de6e8fec271" tags=[]
+# **Deeper**　Now all six rows at once, each with its own maximum. `axis=-1` runs along the keys of a row, and `keepdims=True` keeps the result as $(6, 1)$, so that it lines up with the rows.
 #
-# **Guess first**　Covered cells have the score $-\infty$. Will their weights be very small numbers, or exactly 0?
+# **Guess first**　How many cells will have a weight of exactly 0? Note your answer on paper and compare it with the picture.
 
-# %% key="rows-measure" tags=["core"]
+# %% key="rows-measure" tags=[]
 example = al.running_example()
 Q, K, V = al.project_qkv(example.X, example.W_Q, example.W_K, example.W_V)
 masked_scores = al.attention_steps(Q, K, V, mask="causal").masked_scores  # (6, 6)
@@ -240,57 +238,59 @@ weights = exponentials / exponentials.sum(axis=-1, keepdims=True)  # (6, 6)
 
 mask = al.causal_mask(6)  # (6, 6)
 al.show(
+    measured=(weights == 0).sum(),
     row_sums=weights.sum(axis=-1),
     future_weight=experiments.largest_leak(weights, mask),
     agrees=np.allclose(weights, al.attention_weights(Q, K, mask="causal")),
 )
 plotting.plot_weights(weights, mask=mask, tokens=example.tokens);
 
-# %% [markdown] lang="zh-Hant" key="rows-claim" tags=["core"]
-# 剛好 0：$-\infty$ 減去最大值還是 $-\infty$，而 $e^{-\infty} = 0$。每一列的總和都是 1，只分給看得到的位置。
+# %% [markdown] lang="zh-Hant" key="rows-claim" tags=[]
+# 對角線右上方的每一格都是：$-\infty$ 減去最大值還是 $-\infty$，取指數就剛好是 0。每一列的總和都是 1，只分給看得到的位置。
 #
-# **動手玩**　下面的面板一次看一列。先一列一列走下去，再把溫度調高、調低：權重的大小順序會不會跟著變？
+# **動手玩**　下面的面板一次看一列。先一列一列走下去，再把溫度調高、調低：權重的大小順序會不會跟著變？先猜再動手。
 
-# %% [markdown] lang="en" key="rows-claim" of="53c16067c6cd" tags=["core"]
-# Exactly 0: $-\infty$ minus the maximum is still $-\infty$, and $e^{-\infty} = 0$. Every row sums to 1, shared among the positions it can see.
+# %% [markdown] lang="en" key="rows-claim" of="ee1d813b20fe" tags=[]
+# Every cell right of the diagonal: $-\infty$ minus the maximum is still $-\infty$, and its exponential is exactly 0. Every row sums to 1, shared among the positions it can see.
 #
-# **Play**　The panel below shows one row at a time. Walk down row by row, then turn the temperature up and down: does the order of the weights change with it?
+# **Play**　The panel below shows one row at a time. Walk down row by row, then turn the temperature up and down: does the order of the weights change with it? Guess before you try.
 
-# %% key="rows-panel" tags=["core"]
+# %% key="rows-panel" tags=[]
 panels.softmax_panel()
+
+# %% [markdown] lang="zh-Hant" key="rows-answer" tags=[]
+# 順序不變。溫度除的是所有的分數，大的還是大的；變的只有差距：溫度高，權重趨於平均，溫度低，都集中到最大的那一個。
+
+# %% [markdown] lang="en" key="rows-answer" of="c1ac9c51568d" tags=[]
+# The order stays. The temperature divides all scores alike, so the larger remains the larger; only the gaps change. A high temperature evens the weights out, a low one gathers them at the largest.
 
 # %% [markdown] lang="zh-Hant" key="mix" tags=["core"]
 # ## 4.2　照權重混合值
 #
-# 有了權重，最後一步就是加權總和：每個位置的值乘上它分到的權重，全部加起來。
+# 最後一步是加權總和：每個位置的值乘上它分到的權重，全部加起來。
 #
 # $$\text{output}_i = \sum_j A_{ij} V_j$$
 #
-# 這次換「借」那一列。它前面有「小安」「去」「圖書館」，後面的「書」和「看」還蓋著。下面第一張圖是每個詞元的值，第二張是「借」的權重。
+# 這次換「借」那一列，後面的「書」和「看」還蓋著。下面是它的權重，右邊幾欄是每個詞元的值。
 #
 # **先猜猜看**　先別動筆，用看的。「借」的輸出裡，哪一個分量（component）最大？「人」填 1，「事物」填 2，「動作」填 3。
 
-# %% [markdown] lang="en" key="mix" of="df943d635d16" tags=["core"]
+# %% [markdown] lang="en" key="mix" of="7250a6f49217" tags=["core"]
 # ## 4.2　Mixing values by weight
 #
-# With the weights at hand, the last step is a weighted sum: the value of each position times the weight it got, all added up.
+# The last step is a weighted sum: the value of each position times the weight it got, all added up.
 #
 # $$\text{output}_i = \sum_j A_{ij} V_j$$
 #
-# This time take the row of "borrows". Before it stand "Ann", "visits" and "library"; "book" and "reads" come later and are still covered. The first picture below shows the value of each token, the second the weights of "borrows".
+# Take the row of "borrows"; "book" and "reads" come later and are covered. Here are its weights and, to their right, the value of each token.
 #
-# **Guess first**　No pencil yet, just look. Which component is largest in the output of "borrows"? Write 1 for person, 2 for object, 3 for action.
+# **Guess first**　Without a pencil: which component is largest in the output of "borrows"? Write 1 for person, 2 for object, 3 for action.
 
 # %% key="mix-values" tags=["core"]
 example = al.running_example()
 Q, K, V = al.project_qkv(example.X, example.W_Q, example.W_K, example.W_V)
-plotting.plot_matrix(V, rows=example.tokens, columns=example.value_axes, title="V");
-
-# %% key="mix-weights" tags=["core"]
 weights = al.attention_weights(Q, K, mask="causal")  # (6, 6)
-plotting.plot_row(
-    weights[3], tokens=example.tokens, mask=al.causal_mask(6)[3], title=al.label("weights")
-);
+al.table(token=example.tokens, weight=weights[3], **dict(zip(example.value_axes, V.T)))
 
 # %% key="mix-guess" tags=["core"]
 guess = None  # 1, 2, 3
@@ -303,20 +303,26 @@ al.show(guess=guess, measured=sums[-1].argmax() + 1)
 al.table(token=example.tokens, weight=weights[3], **dict(zip(example.value_axes, sums.T)))
 
 # %% [markdown] lang="zh-Hant" key="mix-claim" tags=["core"]
-# 表格從上往下，一次加進一個詞元，最下面那一列就是輸出。「小安」的權重最大，可是贏的是「事物」，不是「人」：「圖書館」的權重小一點，交出來的值卻比較大。**算數的是權重乘上值**，不是權重自己。後面的「書」和「看」權重是 0，加進來什麼也沒變。
-#
-# 用話來說：「借」拿回來的，有一些「人」，更多的是「事物」。「書」還沒出現，這些「事物」是從「圖書館」那裡來的。
-#
-# 六列一起算，就是一次矩陣乘法。
+# 表格從上往下，一次加進一個詞元，最下面那一列就是輸出。「小安」的權重最大，可是贏的是「事物」：「圖書館」的權重小一點，交出來的值卻比較大。**算數的是權重乘上值**。後面的「書」和「看」權重是 0，加進來什麼也沒變。
 
-# %% [markdown] lang="en" key="mix-claim" of="ce4dbca04ead" tags=["core"]
-# From top to bottom the table adds one token at a time; its last row is the output. "Ann" has the largest weight, yet object wins and not person: the weight of "library" is a little smaller, but it hands over a larger value. **What counts is weight times value**, not the weight alone. "book" and "reads" come later and have weight 0, so adding them changes nothing.
-#
-# In words: "borrows" gets back some person and rather more object. "book" has not appeared yet; this object comes from "library".
-#
-# All six rows together are a single matrix product.
+# %% [markdown] lang="en" key="mix-claim" of="1a1acec826ba" tags=["core"]
+# From top to bottom the table adds one token at a time; its last row is the output. "Ann" has the largest weight, yet object wins: the weight of "library" is a little smaller, but its value is larger. **What counts is weight times value**. "book" and "reads" have weight 0 and change nothing.
 
-# %% key="mix-output" tags=["core"]
+# %% [markdown] lang="zh-Hant" key="mix-all" tags=[]
+# **深入**　用話來說：「借」拿回來的，有一些「人」，更多的是「事物」。「書」還沒出現，這些「事物」是從「圖書館」那裡來的。下面把「借」的權重畫出來，再把六列一起算：就是一次矩陣乘法。
+
+# %% [markdown] lang="en" key="mix-all" of="ea98e0052460" tags=[]
+# **Deeper**　In words: "borrows" gets back some person and rather more object. "book" has not appeared yet; this object comes from "library". The next cells draw the weights of "borrows" and then compute all six rows together, which is a single matrix product.
+
+# %% key="mix-weights" tags=[]
+plotting.plot_row(
+    weights[3],
+    tokens=example.tokens,
+    mask=al.causal_mask(6)[3],
+    title=al.label("weights_of", token=example.tokens[3]),
+);
+
+# %% key="mix-output" tags=[]
 output = weights @ V  # (6, 6) @ (6, 3) = (6, 3)
 al.show(agrees=np.allclose(output, al.attention(Q, K, V, mask="causal")))
 plotting.plot_matrix(
@@ -324,12 +330,12 @@ plotting.plot_matrix(
 );
 
 # %% [markdown] lang="zh-Hant" key="convex" tags=[]
-# 輸出能跑多遠？
+# **深入**　輸出能跑多遠？
 #
 # **先猜猜看**　輸出的某個分量，可不可能比看得到的值裡最大的還大，或比最小的還小？下面用例句的六個詞元和 64 個隨機的詞元各量一次。
 
-# %% [markdown] lang="en" key="convex" of="5a6d9f10d6b3" tags=[]
-# How far can an output go?
+# %% [markdown] lang="en" key="convex" of="eec15d985ba5" tags=[]
+# **Deeper**　How far can an output go?
 #
 # **Guess first**　Can a component of the output be larger than the largest value in sight, or smaller than the smallest? The next cell measures it on the running example and on 64 random tokens.
 
@@ -368,61 +374,74 @@ al.table(
 # %% [markdown] lang="zh-Hant" key="line" tags=["core"]
 # ## 4.3　整個注意力，一個式子
 #
-# 分數、縮放、遮罩、softmax、加權總和，五步接起來就是注意力的全部：
+# 分數、縮放、遮罩、softmax、加權總和，接起來就是注意力的全部：
 #
 # $$\text{output} = \operatorname{softmax}\!\left(\operatorname{mask}\!\left(\frac{Q K^\top}{\sqrt{d_k}}\right)\right) V$$
 #
-# 從最裡面往外讀：$Q K^\top$ 比對每一對查詢和鍵，除以 $\sqrt{d_k}$ 縮放，遮罩蓋掉未來，softmax 逐列變成權重，最後乘上 $V$ 混合。這個式子來自 [Vaswani 等人 2017 年的論文](https://arxiv.org/abs/1706.03762)；論文的式 (1) 裡沒有遮罩，遮罩寫在內文。
+# 從最裡面往外讀。這個式子來自 [Vaswani 等人 2017 年的論文](https://arxiv.org/abs/1706.03762)；論文的式 (1) 裡沒有遮罩，遮罩寫在內文。
 #
-# **先猜猜看**　下面的程式把式子直接寫成一個運算式，再和 `al.attention` 比。兩邊會一樣嗎？先記在紙上。
+# 下面用 ANDREA-120M 一層真正的尺寸，把它寫成一個運算式，再和 `al.attention` 比：1024 個位置、12 個頭、每頭 64 維、float32。向量是亂數，尺寸是真的。
 
-# %% [markdown] lang="en" key="line" of="e48d1f7e8120" tags=["core"]
+# %% [markdown] lang="en" key="line" of="fd4034c8b418" tags=["core"]
 # ## 4.3　All of attention in one expression
 #
-# Scores, scaling, mask, softmax, weighted sum: joined together, these five are the whole of attention:
+# Scores, scaling, mask, softmax, weighted sum: joined together, they are the whole of attention:
 #
 # $$\text{output} = \operatorname{softmax}\!\left(\operatorname{mask}\!\left(\frac{Q K^\top}{\sqrt{d_k}}\right)\right) V$$
 #
-# Read it from the inside out: $Q K^\top$ compares every query with every key, dividing by $\sqrt{d_k}$ scales, the mask covers the future, softmax makes weights row by row, and the product with $V$ mixes. The expression comes from the [paper of Vaswani et al., 2017](https://arxiv.org/abs/1706.03762); its equation (1) has no mask, which is described in the text.
+# Read it from the inside out. It comes from the [paper of Vaswani et al., 2017](https://arxiv.org/abs/1706.03762); its equation (1) has no mask, which is described in the text.
 #
-# **Guess first**　The next cell writes the formula as one expression and compares it with `al.attention`. Will they agree? Note your answer on paper.
+# The next cell writes it as one expression, at the real sizes of one layer of ANDREA-120M, and compares it with `al.attention`: 1024 positions, 12 heads, 64 numbers per head, float32. The vectors are random, the sizes real.
 
 # %% key="line-inline" tags=["core"]
-example = al.running_example()
-Q, K, V = al.project_qkv(example.X, example.W_Q, example.W_K, example.W_V)
-mask = np.tril(np.ones((6, 6), dtype=bool))  # (6, 6)
+model = al.ANDREA_120M
+rng = np.random.default_rng(0)
+shape = (3, model.n_head, model.T, model.d_k)
+Q, K, V = rng.standard_normal(shape, dtype="float32")  # (12, 1024, 64)
+mask = np.tril(np.ones((model.T, model.T), dtype=bool))  # (1024, 1024)
 
-output = al.softmax(np.where(mask, Q @ K.T / np.sqrt(K.shape[-1]), -np.inf)) @ V  # (6, 3)
+K_T = K.swapaxes(-1, -2)  # (12, 64, 1024)
+output = al.softmax(np.where(mask, Q @ K_T / model.d_k**0.5, -np.inf)) @ V  # (12, 1024, 64)
 
-al.show(agrees=np.allclose(output, al.attention(Q, K, V, mask="causal")))
-print(output)
+al.show(
+    Q=Q.shape,
+    K=K.shape,
+    V=V.shape,
+    output=output.shape,
+    agrees=np.allclose(output, al.attention(Q, K, V, mask="causal"), rtol=0, atol=1e-5),
+    first_is_value=np.array_equal(output[:, 0], V[:, 0]),
+)
 
-# %% [markdown] lang="zh-Hant" key="real" tags=["core"]
-# 六個詞元只是玩具。現在換上 ANDREA-120M 一層真正的尺寸：1024 個位置、12 個頭、每頭 64 維、float32、因果遮罩。向量是亂數，尺寸是真的，也真的算一遍。
+# %% [markdown] lang="zh-Hant" key="line-claim" tags=["core"]
+# 尺寸變大，規則沒有變：位置 0 只看得到自己，所以它的輸出就是自己的值。
+
+# %% [markdown] lang="en" key="line-claim" of="d512c5968a0f" tags=["core"]
+# The sizes are larger, the rules the same: position 0 sees only itself, so its output is its own value.
+
+# %% [markdown] lang="zh-Hant" key="real" tags=[]
+# **深入**　剛才那一層，注意力權重有多大？
 #
 # **先猜猜看**　一個 float32 占 4 個位元組（byte）。光是這一層的注意力權重，12 個頭加起來占多少 MB（百萬位元組）？
 
-# %% [markdown] lang="en" key="real" of="69a43e05c29f" tags=["core"]
-# Six tokens are a toy. Now take the real sizes of one layer of ANDREA-120M: 1024 positions, 12 heads, 64 numbers per head, float32, causal mask. The vectors are random; the sizes are real, and so is the computation.
+# %% [markdown] lang="en" key="real" of="f8833a44c7eb" tags=[]
+# **Deeper**　How large are the attention weights of the layer we have just computed?
 #
 # **Guess first**　One float32 takes 4 bytes. How many MB (million bytes) do the attention weights of this one layer take, all 12 heads together?
 
-# %% key="real-guess" tags=["core"]
+# %% key="real-guess" tags=[]
 guess = None  # MB
 
-# %% key="real-measure" tags=["core"]
+# %% key="real-measure" tags=[]
 model = al.ANDREA_120M
 rng = np.random.default_rng(0)
 shape = (3, model.n_head, model.T, model.d_k)
 Q, K, V = rng.standard_normal(shape, dtype="float32")  # (12, 1024, 64)
 
 weights = al.attention_weights(Q, K, mask="causal")  # (12, 1024, 1024)
-output = weights @ V  # (12, 1024, 64)
-
 mask = al.causal_mask(model.T)  # (1024, 1024)
 
-al.show(Q=Q.shape, K=K.shape, V=V.shape, weights=weights.shape, output=output.shape)
 al.show(
+    weights=weights.shape,
     guess=guess,
     megabytes=weights.nbytes / 1e6,
     byte_count=weights.nbytes,
@@ -431,31 +450,32 @@ al.show(
     allowed_per_head=mask.sum(),
     sums_are_one=np.allclose(weights.sum(axis=-1), 1, rtol=0, atol=1e-6),
     future_weight=experiments.largest_leak(weights, mask),
-    first_is_value=np.array_equal(output[:, 0], V[:, 0]),
 )
 
-# %% [markdown] lang="zh-Hant" key="real-claim" tags=["core"]
-# 尺寸變了，規則沒有變：每一列的總和都是 1（在 float32 的捨入誤差以內），未來的權重剛好是 0，位置 0 只看得到自己，所以它的輸出就是自己的值。
-#
-# 最占記憶體的是分數和權重，不是 $Q$、$K$、$V$。遮罩蓋掉了將近一半的格子，它們卻照樣占著位子。
+# %% [markdown] lang="zh-Hant" key="real-claim" tags=[]
+# 每一列的總和都是 1（在 float32 的捨入誤差以內），未來的權重剛好是 0。最占記憶體的是分數和權重，不是 $Q$、$K$、$V$。遮罩蓋掉了將近一半的格子，它們卻照樣占著位子。
 #
 # **動手玩**　拖曳 $T$ 和 $d_k$，看五個步驟的圖怎麼跟著變。再取消「除以 √d_k」的勾選；勾回去，換把遮罩選成「全可見」。圖各變成什麼樣子？
 
-# %% [markdown] lang="en" key="real-claim" of="f3fd7ff3b774" tags=["core"]
-# The sizes are different, the rules are not: every row sums to 1 (within float32 rounding), the weights on the future are exactly 0, and position 0 sees only itself, so its output is its own value.
-#
-# What fills the memory is scores and weights, not $Q$, $K$ and $V$. Almost half of the cells are covered by the mask, and they take up their place all the same.
+# %% [markdown] lang="en" key="real-claim" of="32913f95c128" tags=[]
+# Every row sums to 1 (within float32 rounding), and the weights on the future are exactly 0. What fills the memory is scores and weights, not $Q$, $K$ and $V$. Almost half of the cells are covered by the mask, and they take up their place all the same.
 #
 # **Play**　Drag $T$ and $d_k$ and watch the five steps follow. Then untick "divide by √d_k"; tick it again and set the mask to "full" instead. What becomes of the picture each time?
 
-# %% key="real-panel" tags=["core"]
+# %% key="real-panel" tags=[]
 panels.attention_panel()
 
-# %% [markdown] lang="zh-Hant" key="growth" tags=[]
-# **先猜猜看**　如果上下文長度（context length）$T$ 加倍，注意力權重占的記憶體變成幾倍？值 $V$ 呢？
+# %% [markdown] lang="zh-Hant" key="real-answer" tags=[]
+# 不縮放，每一列的權重就集中到少數幾格；$d_k$ 越大越明顯。換成全可見，右上角的斜線不見了，每個位置都分得到權重，也就看得到未來。
 
-# %% [markdown] lang="en" key="growth" of="c5f8542d11cd" tags=[]
-# **Guess first**　If the context length $T$ doubles, by what factor does the memory of the attention weights grow? And that of the values $V$?
+# %% [markdown] lang="en" key="real-answer" of="263b989ba96f" tags=[]
+# Without scaling each row gathers its weight in a few cells, the more so the larger $d_k$. With the full mask the hatching at the upper right is gone; every position gets some weight, so the future is in sight.
+
+# %% [markdown] lang="zh-Hant" key="growth" tags=[]
+# **深入，先猜猜看**　如果上下文長度（context length）$T$ 加倍，注意力權重占的記憶體變成幾倍？值 $V$ 呢？
+
+# %% [markdown] lang="en" key="growth" of="c9bb0c623d4b" tags=[]
+# **Deeper, guess first**　If the context length $T$ doubles, by what factor does the memory of the attention weights grow? And that of the values $V$?
 
 # %% key="growth-guess" tags=[]
 guess = None  # [×, ×]
@@ -478,19 +498,12 @@ al.table(T=T, weight_megabytes=weight_bytes / 1e6, value_megabytes=value_bytes /
 # %% [markdown] lang="zh-Hant" key="heads" tags=["core"]
 # ## 4.4　十二個頭並排
 #
-# ANDREA-120M 一層有 12 個注意力頭（attention head），各有自己的 $W_Q$、$W_K$、$W_V$，形狀都是 $(768, 64)$。實際的程式卻常常把 12 個 $W_Q$ 合併成一個權重矩陣（fused matrix），形狀是 $(768, 768)$：乘一次，再把結果切成 12 段。
-#
-# **先猜猜看**　12 個矩陣各乘各的，和一個合併的矩陣乘完再切，算出來的查詢一樣嗎？
+# ANDREA-120M 一層有 12 個注意力頭（attention head），各有自己的 $W_Q$、$W_K$、$W_V$，形狀都是 $(768, 64)$。實際的程式卻常把 12 個 $W_Q$ 合併（fused matrix）成一個 $(768, 768)$：乘一次，再把結果切成 12 段。這樣切，和直接切輸入 $X$，哪一種才對？量量看。
 
-# %% [markdown] lang="en" key="heads" of="57f1057f21ae" tags=["core"]
+# %% [markdown] lang="en" key="heads" of="6901515e03d7" tags=["core"]
 # ## 4.4　Twelve heads side by side
 #
-# A layer of ANDREA-120M has 12 attention heads, each with its own $W_Q$, $W_K$ and $W_V$ of shape $(768, 64)$. Real programs, however, often fuse the 12 matrices $W_Q$ into one of shape $(768, 768)$: multiply once, then cut the result into 12 pieces.
-#
-# **Guess first**　Twelve separate products, or one product with the fused matrix and then the cut: are the queries the same?
-
-# %% key="heads-guess" tags=["core"]
-guess = None  # True, False
+# A layer of ANDREA-120M has 12 attention heads, each with its own $W_Q$, $W_K$ and $W_V$ of shape $(768, 64)$. Real programs often fuse the 12 matrices $W_Q$ into one of $(768, 768)$: multiply once, then cut the result into 12 pieces. Is that right, or should the input $X$ be cut? Measure it.
 
 # %% key="heads-fused" tags=["core"]
 rng = np.random.default_rng(0)
@@ -504,20 +517,21 @@ cut = np.stack(np.split(together, 12, axis=1))  # (12, 1024, 64)
 narrow = X[:, :64] @ fused[:64, :64]  # (1024, 64) @ (64, 64) = (1024, 64)
 
 al.show(
-    guess=guess,
     output_cut=np.allclose(cut, separate, rtol=0, atol=1e-5),
     input_cut=np.allclose(narrow, separate[0], rtol=0, atol=1e-5),
 )
 
 # %% [markdown] lang="zh-Hant" key="heads-claim" tags=["core"]
-# 一樣（$X$ 和矩陣都是亂數，差別只在 float32 的捨入）。矩陣相乘，結果的每一行（column）只用到右邊矩陣的同一行；合併的矩陣最前面 64 行就是第一個頭的 $W_Q$，所以結果的前 64 行就是第一個頭的查詢。合併不過是把 12 個矩陣並排放好，讓硬體一次乘完。
-#
-# **常見的誤會**　「每個頭只分到 768 維裡的一段 64 維。」要是真的先切輸入，只拿 $X$ 的前 64 行去乘，算出來完全不同。切的是**投影後的結果**，不是輸入；每個頭都讀了整個 768 維。
+# 切的是**投影後的結果**，不是輸入：每個頭都讀了整個 768 維。（$X$ 和矩陣是亂數。）合併不過是把 12 個矩陣並排放好，讓硬體一次乘完。
 
-# %% [markdown] lang="en" key="heads-claim" of="15c3885977b8" tags=["core"]
-# They are ($X$ and the matrices are random; the only difference is float32 rounding). In a matrix product each column of the result uses only the same column of the right-hand matrix. The first 64 columns of the fused matrix are the $W_Q$ of the first head, so the first 64 columns of the result are its queries. Fusing merely puts 12 matrices side by side, so that the hardware multiplies once.
-#
-# **A common mistake**　"Each head is given a 64-wide slice of the 768 numbers." Cut the input instead, multiply only the first 64 columns of $X$, and the result is entirely different. What is cut is the **output of the projection**, not its input; every head has read all 768 numbers.
+# %% [markdown] lang="en" key="heads-claim" of="e25e0fa3288d" tags=["core"]
+# What is cut is the **output of the projection**, not its input: every head has read all 768 numbers. ($X$ and the matrices are random.) Fusing merely puts 12 matrices side by side, so that the hardware multiplies once.
+
+# %% [markdown] lang="zh-Hant" key="heads-why" tags=[]
+# **深入**　為什麼一樣？矩陣相乘，結果的每一行（column）只用到右邊矩陣的同一行；合併的矩陣最前面 64 行就是第一個頭的 $W_Q$，所以結果的前 64 行就是第一個頭的查詢，差別只在 float32 的捨入。
+
+# %% [markdown] lang="en" key="heads-why" of="5bd3dde2f746" tags=[]
+# **Deeper**　Why are they the same? In a matrix product each column of the result uses only the same column of the right-hand matrix. The first 64 columns of the fused matrix are the $W_Q$ of the first head, so the first 64 columns of the result are its queries; the only difference is float32 rounding.
 
 # %% [markdown] lang="zh-Hant" key="reshape" tags=[]
 # **切的時候有個陷阱**　結果的形狀是 $(1024, 768)$，我們要的是 $(12, 1024, 64)$。數字的個數剛好一樣，直接 `reshape(12, 1024, 64)` 不就好了？
@@ -557,14 +571,14 @@ al.table(
 # Both shapes are right, but only the second has the right contents. `reshape` moves no number, it only regroups them in memory order: going straight to $(12, 1024, 64)$ hands the "first head" the entire vectors of the first 85 positions and a piece of the next. First split 768 into $12 \times 64$, then bring the axis of the heads to the front with `swapaxes`. A check of the shape alone never finds this fault.
 
 # %% [markdown] lang="zh-Hant" key="join" tags=["core"]
-# 每個頭各自走完 4.3 的式子，交出自己的輸出 $h$。接著 12 個頭串接（concatenate）起來，乘上輸出投影（output projection）$W_O$，它的形狀是 $(768, 768)$；最後加回原來的 $X$，這一步叫殘差連接（residual connection）。
+# 每個頭各自走完 4.3 的式子，交出輸出 $h$。12 個頭串接（concatenate）起來，乘上輸出投影（output projection）$W_O$，形狀是 $(768, 768)$；最後加回原來的 $X$，叫做殘差連接（residual connection）。
 #
-# **換你算**　$T = 1024$，這四樣東西的形狀各是什麼？把答案寫成 `(a, b)` 的樣子。
+# **換你算**　$T = 1024$，這四樣東西的形狀各是什麼？寫成 `(a, b)` 的樣子。
 
-# %% [markdown] lang="en" key="join" of="1c3b1d89f67d" tags=["core"]
-# Each head works through the expression of 4.3 by itself and hands over its output $h$. Then the 12 outputs are concatenated and multiplied by the output projection $W_O$, of shape $(768, 768)$; finally the original $X$ is added, which is called a residual connection.
+# %% [markdown] lang="en" key="join" of="710530afcac3" tags=["core"]
+# Each head works through the expression of 4.3 and hands over its output $h$. The 12 outputs are concatenated and multiplied by the output projection $W_O$, of shape $(768, 768)$; finally the original $X$ is added, a residual connection.
 #
-# **Your turn**　With $T = 1024$, what are the shapes of these four? Write each answer as `(a, b)`.
+# **Your turn**　With $T = 1024$, what are the shapes of these four? Write each as `(a, b)`.
 
 # %% key="join-guess" tags=["core"]
 my_shapes = [None, None, None, None]  # h₁, [h₁ … h₁₂], [h₁ … h₁₂] W_O, X + [h₁ … h₁₂] W_O
@@ -580,9 +594,6 @@ joined = np.concatenate(heads, axis=1)  # (1024, 768)
 projected = joined @ W_O  # (1024, 768) @ (768, 768) = (1024, 768)
 added = X + projected  # (1024, 768)
 
-blocks = W_O.reshape(12, 64, 768)  # (12, 64, 768)
-by_head = (heads @ blocks).sum(axis=0)  # (12, 1024, 768) → (1024, 768)
-al.show(sum_of_heads=np.allclose(by_head, projected, rtol=0, atol=1e-5))
 al.table(
     step=["h₁", "[h₁ … h₁₂]", "[h₁ … h₁₂] W_O", "X + [h₁ … h₁₂] W_O"],
     guess=my_shapes,
@@ -590,40 +601,43 @@ al.table(
 )
 
 # %% [markdown] lang="zh-Hant" key="join-claim" tags=["core"]
-# 一個頭是 $(1024, 64)$，12 個頭並排就回到 $(1024, 768)$，和 $X$ 一樣寬，所以才加得回去。
-#
-# 串接只是並排，12 個頭還各說各話。$W_O$ 才把它們合起來。它每 64 列屬於一個頭，所以乘上 $W_O$ 就等於每個頭先各自投影，再全部相加：
+# 12 個頭並排就回到 $(1024, 768)$，和 $X$ 一樣寬，所以才加得回去。串接只是並排，12 個頭還各說各話，$W_O$ 才把它們合起來。再加上正規化（normalization）和多層感知器（MLP），就是一個完整的區塊（block）。
+
+# %% [markdown] lang="en" key="join-claim" of="dae79807cae1" tags=["core"]
+# Twelve heads side by side are $(1024, 768)$ again, as wide as $X$, so the two can be added. Concatenating leaves each head speaking for itself; $W_O$ brings them together. A normalization and a multilayer perceptron (MLP) will complete the block.
+
+# %% [markdown] lang="zh-Hant" key="join-sum" tags=[]
+# **深入**　$W_O$ 怎麼合？它每 64 列屬於一個頭，所以乘上 $W_O$ 就等於每個頭先各自投影，再全部相加：
 #
 # $$[h_1 \cdots h_{12}]\, W_O = \sum_{n=1}^{12} h_n W_O^{(n)}$$
 #
-# 上面量過，兩邊相同。一個區塊（block）到這裡走了一半：殘差連接之外還有正規化（normalization）和多層感知器（MLP），那是活動 7 的事；怎麼切成許多頭、為什麼要切，是活動 6 的事。
+# 下面量量看。
 
-# %% [markdown] lang="en" key="join-claim" of="6eadbd013e3c" tags=["core"]
-# One head gives $(1024, 64)$; 12 side by side are $(1024, 768)$ again, as wide as $X$, which is why the two can be added.
-#
-# Concatenating merely puts the heads side by side, each still speaking for itself. It is $W_O$ that brings them together. Every 64 rows of it belong to one head, so multiplying by $W_O$ is the same as projecting each head by itself and adding everything up:
+# %% [markdown] lang="en" key="join-sum" of="84443a202dce" tags=[]
+# **Deeper**　How does $W_O$ bring them together? Every 64 rows of it belong to one head, so multiplying by $W_O$ is the same as projecting each head by itself and adding everything up:
 #
 # $$[h_1 \cdots h_{12}]\, W_O = \sum_{n=1}^{12} h_n W_O^{(n)}$$
 #
-# As measured above, both sides agree. A block is half done at this point: beside the residual connection there are a normalization and a multilayer perceptron (MLP), which belong to activity 7; how to split into many heads, and why, is activity 6.
+# The next cell measures it.
 
-# %% [markdown] lang="zh-Hant" key="more" tags=[]
-# **先猜猜看**　$d_{\text{model}}$ 維持 768，頭從 12 個加到 24 個。$W_Q$ 的參數（parameter）總數會是原來的幾倍：一半、一樣，還是兩倍？
+# %% key="join-sum-measure" tags=[]
+blocks = W_O.reshape(12, 64, 768)  # (12, 64, 768)
+by_head = (heads @ blocks).sum(axis=0)  # (12, 1024, 768) → (1024, 768)
+al.show(sum_of_heads=np.allclose(by_head, projected, rtol=0, atol=1e-5))
 
-# %% [markdown] lang="en" key="more" of="854317e59c90" tags=[]
-# **Guess first**　Keep $d_{\text{model}}$ at 768 and go from 12 heads to 24. By what factor does the total number of parameters in $W_Q$ change: half, one, two?
+# %% [markdown] lang="zh-Hant" key="more" tags=["core"]
+# **先猜猜看**　$d_{\text{model}}$ 維持 768，頭從 12 個加到 24 個。$W_Q$ 的參數（parameter）總數是原來的一半、一樣，還是兩倍？先記在紙上。
 
-# %% key="more-guess" tags=[]
-guess = None  # ½, 1, 2
+# %% [markdown] lang="en" key="more" of="aabdd63a127d" tags=["core"]
+# **Guess first**　Keep $d_{\text{model}}$ at 768 and go from 12 heads to 24. Does the total number of parameters in $W_Q$ halve, stay or double? Note your answer on paper.
 
-# %% key="more-measure" tags=[]
+# %% key="more-measure" tags=["core"]
 model = al.ANDREA_120M
 n_head = np.array([1, 6, 12, 24, 96])  # (5,)
 d_k = model.d_model // n_head  # (5,)
 per_head = model.d_model * d_k  # (5,)
 W_Q_size = n_head * per_head  # (5,)
 
-al.show(guess=guess, measured=W_Q_size[3] / W_Q_size[2], fused_size=model.d_model**2)
 al.table(
     n_head=n_head,
     d_k=d_k,
@@ -632,25 +646,27 @@ al.table(
     score_count=n_head * model.T**2,
 )
 
-# %% [markdown] lang="zh-Hant" key="more-claim" tags=[]
-# 一樣多。頭變多，每個頭就變窄，$12 \times 768 \times 64$ 和 $768 \times 768$ 是同一個數。頭的個數只決定同一批參數要分成幾份來用。真正跟著變多的是分數：每個頭都有自己的一張 $T \times T$。
-#
-# 頭多，就有更多種「注意誰」的方式；但是頭越窄，一個頭能比對的方向也越少。
+# %% [markdown] lang="zh-Hant" key="more-claim" tags=["core"]
+# 一樣多。頭變多，每個頭就變窄：參數沒有變多，只是分成更多份來用。真正變多的是分數，每個頭都有自己的一張 $T \times T$。
 
-# %% [markdown] lang="en" key="more-claim" of="27c7144c42cc" tags=[]
-# By the factor 1: nothing changes. More heads are narrower heads, and $12 \times 768 \times 64$ is the same number as $768 \times 768$. The number of heads decides into how many shares the same parameters are divided. What does grow is the number of scores: every head has a $T \times T$ table of its own.
-#
-# More heads mean more ways of choosing whom to attend to; but the narrower a head, the fewer directions it can compare along.
+# %% [markdown] lang="en" key="more-claim" of="2359a015d951" tags=["core"]
+# It stays. More heads are narrower heads: the same parameters, in more shares. What grows is the number of scores, as every head has its own $T \times T$ table.
+
+# %% [markdown] lang="zh-Hant" key="more-deeper" tags=[]
+# **深入**　$12 \times 768 \times 64$ 和 $768 \times 768$ 是同一個數。頭多，就有更多種「注意誰」的方式；但是頭越窄，一個頭能比對的方向也越少。
+
+# %% [markdown] lang="en" key="more-deeper" of="b53232e8979c" tags=[]
+# **Deeper**　$12 \times 768 \times 64$ is the same number as $768 \times 768$. More heads mean more ways of choosing whom to attend to; but the narrower a head, the fewer directions it can compare along.
 
 # %% [markdown] lang="zh-Hant" key="silent" tags=[]
-# ## 4.5　權重沒有說的事
+# ## 4.5　權重沒有說的事（深入）
 #
 # 權重圖很好看，也很容易讓人脫口而出：「模型會這樣回答，就是因為它注意這個詞。」真的嗎？
 #
 # **先猜猜看**　兩列完全不同的權重，有沒有可能給出一模一樣的輸出？
 
-# %% [markdown] lang="en" key="silent" of="0387292adf65" tags=[]
-# ## 4.5　What weights do not say
+# %% [markdown] lang="en" key="silent" of="49b94032047d" tags=[]
+# ## 4.5　What weights do not say (deeper)
 #
 # A picture of weights is pretty, and it invites a quick conclusion: "The model answers this way because it attends to that word." Does it?
 #
@@ -751,22 +767,22 @@ al.show(
 # %% [markdown] lang="zh-Hant" key="recap" tags=["core"]
 # ## 4.6　帶得走的四句話
 #
-# - softmax 把分數的差變成權重的倍數；減去最大值不改變任何權重，只保證不溢位。
+# - softmax 把分數的差變成權重的倍數；減去最大值不改變任何權重，只防止溢位。
 # - 輸出是值的加權總和，算數的是權重乘上值。
 # - 整個注意力是一個式子：$\operatorname{softmax}(\operatorname{mask}(Q K^\top / \sqrt{d_k}))\, V$。
-# - 每個頭交出 $(1024, 64)$，12 個頭串接成 $(1024, 768)$，再由 $W_O$ 合起來；頭變多，參數不會變多。
+# - 12 個 $(1024, 64)$ 串接成 $(1024, 768)$，再由 $W_O$ 合起來；頭變多，參數不會變多。
 #
-# 你現在手上有一個完整的注意力層，從 $X$ 進去，從 $W_O$ 出來。這個系列的活動 6 讓許多頭各看各的（多頭注意力，multi-head attention），活動 7 再加上殘差連接、正規化和 MLP，組成一個完整的 Transformer 區塊，疊 12 次就是 ANDREA-120M 的主體。
+# 接下來，活動 6 讓許多頭各看各的（多頭注意力，multi-head attention），活動 7 加上殘差連接、正規化和 MLP，組成 Transformer 區塊，疊 12 次就是 ANDREA-120M 的主體。
 
-# %% [markdown] lang="en" key="recap" of="1a5b8affd76b" tags=["core"]
+# %% [markdown] lang="en" key="recap" of="212f093f9ded" tags=["core"]
 # ## 4.6　Four sentences to take along
 #
-# - Softmax turns differences of scores into ratios of weights; subtracting the maximum changes no weight, it only rules out overflow.
-# - The output is a weighted sum of values, and what counts is weight times value.
+# - Softmax turns differences of scores into ratios of weights; subtracting the maximum changes no weight, it only prevents overflow.
+# - The output is a weighted sum of values; what counts is weight times value.
 # - All of attention is one expression: $\operatorname{softmax}(\operatorname{mask}(Q K^\top / \sqrt{d_k}))\, V$.
-# - Each head gives $(1024, 64)$, 12 heads are concatenated to $(1024, 768)$, and $W_O$ brings them together; more heads do not mean more parameters.
+# - Twelve times $(1024, 64)$ are concatenated to $(1024, 768)$, and $W_O$ brings them together; more heads do not mean more parameters.
 #
-# You now hold a complete attention layer, from $X$ at the entrance to $W_O$ at the exit. Activity 6 of this series lets many heads each look for themselves (multi-head attention); activity 7 adds the residual connection, the normalization and the MLP. Together they make a complete Transformer block, and 12 of those, stacked, are the body of ANDREA-120M.
+# Next, activity 6 lets many heads each look for themselves (multi-head attention); activity 7 adds the residual connection, the normalization and the MLP to make a Transformer block. Twelve of those are the body of ANDREA-120M.
 
 # %% [markdown] lang="zh-Hant" key="count" tags=[]
 # ## A.　附錄：參數有幾個
