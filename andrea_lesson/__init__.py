@@ -18,7 +18,7 @@ from .masks import (
     prefix_mask,
     sliding_window_mask,
 )
-from .readout import show, table
+from .readout import answer, show, table
 from .scaled_dot_product import (
     AttentionSteps,
     attention,
@@ -41,6 +41,7 @@ __all__ = [
     "AndreaModel",
     "AttentionSteps",
     "RunningExample",
+    "answer",
     "attention",
     "attention_steps",
     "attention_weights",

@@ -55,7 +55,10 @@ def draw_row(
     hidden = _hidden_in_row(mask, values)
     fine = np.isfinite(values) & ~hidden
     weights = bool(fine.any()) and values[fine].min() >= 0 and values[fine].sum() <= 1 + 1e-6
-    limit = 1.0 if weights else round_up(float(np.abs(values[fine]).max(initial=0.0)))
+    highest = float(values[fine].max(initial=0.0))
+    lowest = float(values[fine].min(initial=0.0))
+    top = 1.0 if weights else round_up(highest) if highest > 0 or lowest == 0 else 0.0
+    bottom = -round_up(-lowest) if lowest < 0 else 0.0
     count = len(values)
     with style():
         ink = start(
@@ -83,10 +86,13 @@ def draw_row(
             for cells, look, words in kinds.values()
             if cells.any()
         ]
-        bottom = 0.0 if weights else -limit
-        headroom = 1.18 if count <= _MOST_VALUES else 1.0
-        ax.set(xlim=(-0.5, max(count, 1) - 0.5), ylim=(bottom * headroom, limit * headroom))
-        levels = (0.0, 0.5, 1.0) if weights else (-limit, 0.0, limit)
+        # Room for the numbers at the ends of the bars, in shares of the whole height.
+        room_at_ends = 0.09 * (top - bottom) * (2 if 0 in (top, bottom) else 1)
+        above, below_zero = (
+            room_at_ends if end and count <= _MOST_VALUES else 0.0 for end in (top, bottom)
+        )
+        ax.set(xlim=(-0.5, max(count, 1) - 0.5), ylim=(bottom - below_zero, top + above))
+        levels = (0.0, 0.5, 1.0) if weights else tuple(sorted({bottom, 0.0, top}))
         ax.set_yticks(levels, [number(level) for level in levels], color=ink)
         keys = side(label("columns_keys"), tokens, count, "tokens")
         room = figure_of(ax).get_size_inches()[0] * ax.get_position().width * 72

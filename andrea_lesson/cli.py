@@ -8,13 +8,15 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from . import __version__
-from .installation import pip_line
+from .gpu import one_line
+from .installation import REINSTALL, load, pip_line, prints_chinese
 from .labels import LANGUAGES, label, set_language
-from .workspace import NOTES, WorkspaceError, first_notebook, update_workspace
+from .workspace import NOTES, WorkspaceError, first_notebook, update_workspace, working_folder
 
 # What the lab extra brings, as it is imported.
 _LAB = ("jupyterlab", "ipywidgets", "matplotlib")
 
+_HIGHEST_PORT = 65535
 _JUPYTER_CONFIG = Path(__file__).resolve().parent / "jupyter_config"
 
 _USAGE = """
@@ -43,8 +45,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     Returns
     -------
     int
-        0 when all went well, 1 when the working copy cannot be made, 2 when something that
-        the command needs is not installed.
+        0 when all went well, 1 when the working copy cannot be made, 2 when an argument is
+        wrong or something that the command needs is not installed.
     """
     arguments = sys.argv[1:] if arguments is None else list(arguments)
     for stream in (sys.stdout, sys.stderr):
@@ -57,12 +59,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _open_lesson(arguments: Sequence[str]) -> int:
     options, others = _parser().parse_known_args(arguments)
-    set_language(options.lang if _prints_chinese() else "en")
+    set_language(options.lang if prints_chinese(sys.stderr) else "en")
+    if others and not others[0].startswith("-") and not os.path.exists(others[0]):
+        _say(label("cli_no_such_command", word=others[0]))
+        return 2
+    if options.port is not None and not 1 <= options.port <= _HIGHEST_PORT:
+        places = {"value": str(options.port), "low": 1, "high": _HIGHEST_PORT}
+        _say(label("plot_whole", option="--port", **places))
+        return 2
     missing = [name for name in _LAB if find_spec(name) is None]
     if missing:
         return _say_missing(missing)
-    folder = options.dir.absolute()
     try:
+        folder = working_folder(options.dir)
         news = update_workspace(folder)
     except WorkspaceError as error:
         _say(str(error))
@@ -78,8 +87,16 @@ def _open_lesson(arguments: Sequence[str]) -> int:
 
 
 def _plot(arguments: Sequence[str]) -> int:
+    if not prints_chinese(sys.stderr):
+        set_language("en")
     if find_spec("matplotlib") is None:
         return _say_missing(["matplotlib"])
+    try:
+        load("matplotlib")
+    except (Exception, SystemExit) as error:
+        line = pip_line("matplotlib", action=REINSTALL)
+        _say(label("cli_broken", name="matplotlib", reason=one_line(error), line=line))
+        return 2
     from . import plot_command  # loads matplotlib
 
     parser = argparse.ArgumentParser(prog="andrea-lesson plot")
@@ -104,8 +121,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument(
         "--dir",
-        type=Path,
-        default=Path("my-lesson"),
+        default="my-lesson",
         metavar="DIR",
         help="folder of your working copy (default: %(default)s in the current folder); "
         "your files are never overwritten",
@@ -151,14 +167,6 @@ def prepare_environment() -> None:
     paths = [str(_JUPYTER_CONFIG), *([behind] if behind else [])]
     os.environ["JUPYTER_CONFIG_PATH"] = os.pathsep.join(paths)
     os.environ.setdefault("JUPYTER_PREFER_ENV_PATH", "1")
-
-
-def _prints_chinese() -> bool:
-    try:
-        label("cli_missing").encode(sys.stderr.encoding or "utf-8")
-    except UnicodeEncodeError:
-        return False
-    return True
 
 
 def _say_missing(names: Sequence[str]) -> int:

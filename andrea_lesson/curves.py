@@ -10,7 +10,7 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from .charts import legend_below, start
-from .experiments import Freezing, PerfectMatch, ScoreSpreads
+from .experiments import Freezing, PerfectMatch, ScoreSpreads, perfect_match_formula
 from .family import FAMILY
 from .figure_parts import FloatArray
 from .figure_style import COMPARED, HIDDEN_LINES, MEASURED, NOTE, THEORY, style
@@ -83,7 +83,8 @@ def draw_effective_keys(ax: Axes, grid: Freezing | Sequence[Freezing]) -> Axes:
     if not curves:
         raise ValueError("grid must hold the result of at least one T; got none.")
     with style():
-        ink = start(ax, label("chart_effective_title"))
+        lengths = ", ".join(f"{curve.T:,}" for curve in curves)
+        ink = start(ax, label("chart_effective_title", T=f"$T$ = {lengths}"))
         for place, curve in enumerate(curves):
             # a label that starts with an underscore stays out of the legend: one entry is enough
             theory = "_" if place else label("chart_theory_keys")
@@ -109,8 +110,8 @@ def draw_effective_keys(ax: Axes, grid: Freezing | Sequence[Freezing]) -> Axes:
                     label=None if place else label(key),
                 )
             ax.annotate(
-                f"T = {curve.T:,}",
-                (1.0, curve.scaled[-1]),
+                f"$T/\\sqrt{{e}}$ ≈ {curve.scaled_theory:,.0f}",
+                (1.0, curve.scaled_theory),
                 xycoords=("axes fraction", "data"),
                 xytext=(6, 0),
                 textcoords="offset points",
@@ -158,7 +159,9 @@ def draw_perfect_match(ax: Axes, curve: PerfectMatch) -> Axes:
                 color=ink,
             )
         formula = label("chart_match_formula")
-        ax.plot(curve.d_k, curve.formula, color=THEORY, linestyle="--", label=formula)
+        widths = np.geomspace(curve.d_k.min(), curve.d_k.max(), 200)
+        smooth = perfect_match_formula(widths, curve.T)
+        ax.plot(widths, smooth, color=THEORY, linestyle="--", label=formula)
         ax.plot(
             curve.d_k,
             curve.measured,

@@ -13,7 +13,7 @@ from matplotlib.colors import ListedColormap
 from numpy.typing import NDArray
 
 from .figure_parts import BoolArray, FloatArray, Scale, Side
-from .figure_style import style
+from .figure_style import LABEL, TICK, style
 from .heatmap import MOST_NUMBERS, heatmap_on, level_titles
 from .labels import label
 from .plot_inputs import (
@@ -32,6 +32,7 @@ SCORES_MAP = "RdBu_r"  # blue below 0, white at 0, red above
 MASK_COLOUR = "#2f6f9f"
 MOST_ABSOLUTE = 32  # keys up to which weights are coloured 0…1
 COLOURS = ("auto", "absolute", "relative")
+_WHEN = ("before", "after")
 _OCTAVES = (-3, 6)  # relative weights are told apart from 1/8 to 64 times uniform
 
 
@@ -45,6 +46,7 @@ def draw_scores(
     title: str | None = None,
     limit: float | None = None,
     square: bool = False,
+    hidden_words: str | None = None,
 ) -> Axes:
     """Draw scores onto axes; arguments as in :func:`andrea_lesson.plotting.plot_scores`.
 
@@ -53,6 +55,8 @@ def draw_scores(
     limit : float, optional
         Colours reach from -limit to limit; by default a round number that takes in every
         visible finite score.
+    hidden_words : str, optional
+        What hatched cells are, "hidden by the mask" by default.
     square : bool
         Fill a square whatever the shape, so that several pictures line up.
 
@@ -69,6 +73,7 @@ def draw_scores(
             title=title_or(title, "scores"),
             rows=rows,
             columns=columns,
+            hidden_words=hidden_words,
             square=square,
             **_in_scores_colours(values, hidden, limit),
         )
@@ -163,7 +168,8 @@ def draw_masks(
     Parameters
     ----------
     axes : Axes, one for each mask
-        Those at the left name the rows; the one at the lower left says what the looks mean.
+        Those at the left name rows and columns; below the first in the lowest line that has
+        both looks (or the one at the left) they are explained.
     masks : mapping of str to array of bool, shape (T_q, T_k)
         By title; True = may attend.
     tokens : sequence of str, optional
@@ -177,10 +183,57 @@ def draw_masks(
         raise ValueError(f"axes must hold {len(masks)} Axes, one a mask; got {drawn.size}.")
     corners = [ax.get_position(original=True).p0 for ax in drawn]
     left, low = np.min(corners, axis=0)
-    for ax, (x, y), (title, mask) in zip(drawn, corners, masks.items(), strict=True):
-        explain = bool(x == left and y == low)
-        draw_mask(ax, mask, tokens=tokens, title=title, square=True, explain=explain)
-        if x > left:
+    lowest = [n for n, corner in enumerate(corners) if corner[1] == low]
+    given = list(masks.values())
+    telling = [n for n in lowest if np.unique(allowed_cells(given[n])).size == 2]
+    teller = drawn[(telling or lowest)[0]]
+    for ax, (x, _), (title, mask) in zip(drawn, corners, masks.items(), strict=True):
+        draw_mask(ax, mask, tokens=tokens, title=title, square=True, explain=ax is teller)
+        ax.title.set_fontsize(TICK)  # narrow pictures, long names
+        ax.xaxis.label.set_visible(bool(x == left))
+        ax.yaxis.label.set_visible(bool(x == left))
+    return drawn
+
+
+def draw_masking(
+    axes: Sequence[Axes] | NDArray[Any],
+    before: Any,
+    after: Any,
+    *,
+    tokens: Sequence[str] | None = None,
+) -> NDArray[Any]:
+    """Draw scores and weights before and after a mask onto four axes.
+
+    Parameters
+    ----------
+    axes : four Axes
+    before, after : AttentionSteps
+        Of one head, without and with the mask.  Cells that are -inf in the masked scores of
+        `after` only are hidden cells.
+    tokens : sequence of str, optional
+
+    Returns
+    -------
+    ndarray of Axes, shape (4,)
+    """
+    drawn = np.asarray(axes, dtype=object).ravel()
+    if drawn.size != 4:
+        raise ValueError(f"axes must be four Axes; got {drawn.size}.")
+    scores = matrix("before.scaled_scores", before.scaled_scores)
+    masked = matrix("after.masked_scores", after.masked_scores)
+    seen = ~(np.isneginf(masked) & ~np.isneginf(scores))
+    limit = _limit(scores, None)  # one for both, so that a score keeps its colour
+    with style():
+        titles = [f"{what}_{when}_mask" for what in ("scores", "weights") for when in _WHEN]
+        first, second, third, fourth = (label(title) for title in titles)
+        draw_scores(drawn[0], scores, tokens=tokens, title=first, limit=limit)
+        draw_scores(drawn[1], masked, mask=seen, tokens=tokens, title=second, limit=limit)
+        draw_weights(drawn[2], before.weights, tokens=tokens, title=third)
+        draw_weights(drawn[3], after.weights, mask=seen, tokens=tokens, title=fourth)
+        for ax in drawn:
+            ax.title.set_fontsize(LABEL)
+        for ax in drawn[1:]:  # the queries are the same all along and named once
+            ax.set_yticks([])
             ax.yaxis.label.set_visible(False)
     return drawn
 
@@ -197,6 +250,7 @@ def draw_matrix(
     numbers: bool = True,
     limit: float | None = None,
     square: bool = False,
+    kind: str = "scores",
 ) -> Axes:
     """Draw any matrix onto axes; arguments as in :func:`andrea_lesson.plotting.plot_matrix`.
 
@@ -208,14 +262,24 @@ def draw_matrix(
         Colours reach from -limit to limit.
     square : bool
         Fill a square whatever the shape, so that several pictures line up.
+    kind : {"scores", "weights"}
+        Colours of scores, or of weights from 0 to 1.
 
     Returns
     -------
     Axes
     """
+    if kind not in ("scores", "weights"):
+        raise ValueError(f'kind must be "scores" or "weights"; got {kind!r}.')
+    if kind == "weights" and limit is not None:
+        raise ValueError(f'limit must be None with kind="weights"; got {limit!r}.')
     values = matrix("matrix", values, "(rows, columns)")
     height, width = values.shape
-    look = _in_scores_colours(values, None, limit)
+    look = (
+        _in_weights_colours(values, None, "absolute")
+        if kind == "weights"
+        else _in_scores_colours(values, None, limit)
+    )
     if not numbers:
         look["numbers"] = None
     with style():
@@ -236,12 +300,57 @@ def draw_matrix(
     return ax
 
 
+def draw_matrices(
+    axes: Sequence[Axes] | NDArray[Any],
+    matrices: Mapping[str, tuple[Any, Sequence[str] | None]],
+    *,
+    rows: Sequence[str] | None = None,
+) -> NDArray[Any]:
+    """Draw matrices that share their rows; as in :func:`andrea_lesson.plotting.plot_matrices`.
+
+    Parameters
+    ----------
+    axes : Axes, one for each matrix
+        The first names the rows.
+    matrices : mapping of str to (array of shape (rows, columns), names of the columns)
+        By title.
+    rows : sequence of str, optional
+
+    Returns
+    -------
+    ndarray of Axes, one axis
+    """
+    drawn = np.asarray(axes, dtype=object).ravel()
+    if drawn.size != len(matrices):
+        raise ValueError(f"axes must hold {len(matrices)} Axes, one a matrix; got {drawn.size}.")
+    arrays = [matrix("matrices", values, "(rows, columns)") for values, _ in matrices.values()]
+    if len(heights := {len(values) for values in arrays}) > 1:
+        raise ValueError(f"matrices must have equally many rows; got {sorted(heights)}.")
+    limit = max(_limit(values, None) for values in arrays)
+    pictures = zip(drawn, matrices.items(), arrays, strict=True)
+    for ax, (title, (_, columns)), values in pictures:
+        first = ax is drawn[0]  # the rows are the same all along and named once
+        draw_matrix(
+            ax,
+            values,
+            rows=rows if first else ("",) * len(values),
+            columns=columns,
+            row_words=None if first else "",
+            title=title,
+            limit=limit,
+            square=True,
+        )
+    level_titles(drawn)
+    return drawn
+
+
 def draw_attention_steps(
     axes: Sequence[Axes] | NDArray[Any],
     steps: Any,
     *,
     tokens: Sequence[str] | None = None,
     color: str = "auto",
+    same_colours: bool = False,
 ) -> NDArray[Any]:
     """Draw scores, scaled scores, masked scores, weights and output onto five axes.
 
@@ -254,6 +363,9 @@ def draw_attention_steps(
     tokens : sequence of str, optional
     color : {"auto", "absolute", "relative"}
         As in :func:`andrea_lesson.plotting.plot_weights`.
+    same_colours : bool
+        One colour scale for scores, scaled and masked scores: what the scaling does to them
+        shows, and their detail may pale.
 
     Returns
     -------
@@ -270,10 +382,13 @@ def draw_attention_steps(
     shown, whole = _limit(scaled, ~seen), _limit(scaled, None)
     if whole < 4 * shown:  # a score keeps its colour when others are hidden, if that does no harm
         shown = whole
+    raw = _limit(scores, None)
+    if same_colours:
+        raw = shown = whole = max(raw, whole)
     with style():
         queries, keys = sides(scores.shape, tokens, None)
         pictures: list[tuple[str, Side, BoolArray | None, dict[str, Any]]] = [
-            (label("scores_formula"), keys, None, _in_scores_colours(scores, None)),
+            (label("scores_formula"), keys, None, _in_scores_colours(scores, None, raw)),
             (
                 label("scaled_formula", scale=_ratio(scaled, scores)),
                 keys,

@@ -4,19 +4,25 @@ Parameters in, frozen dataclass out; the same seed gives the same numbers.  Vect
 normal unless a docstring says otherwise, and whoever shows the numbers says so.
 """
 
-from collections.abc import Callable, Sequence
+import math
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from .inputs import check_mask, check_real, float_arrays
+from .masks import BoolArray, check_whole
 from .scaled_dot_product import attention_weights, softmax
 
 FloatArray = NDArray[np.floating]
 COMPONENTS = ("unit-variance", "unit-vectors")
 DIVISORS = ("none", "sqrt_d_k", "d_k")
+ROWS = 16  # queries of `row_scores`
 LONGEST, WIDEST = 1024, 4096  # T and d_k up to which random examples are drawn
+MOST = 16384  # keys, rows, pairs or trials behind a measurement
 
 
 def random_qkv(
@@ -29,7 +35,7 @@ def random_qkv(
     T : int
         Positions, up to 1024.
     d_k, d_v : int
-        Widths; `d_v` is `d_k` by default.
+        Widths, up to 4096; `d_v` is `d_k` by default.
     seed : int
 
     Returns
@@ -39,14 +45,50 @@ def random_qkv(
         A larger T or d_k adds rows or columns and leaves the others as they were, so that a
         picture grows under a slider and does not start afresh.
     """
-    if not 0 <= T <= LONGEST:
-        raise ValueError(f"T must lie between 0 and {LONGEST}; got {T}.")
-    widths = (d_k, d_k, d_k if d_v is None else d_v)
+    T, seed = check_whole("T", T, 0, LONGEST), check_whole("seed", seed, 0)
+    d_k = check_whole("d_k", d_k, 1, WIDEST)
+    widths = (d_k, d_k, d_k if d_v is None else check_whole("d_v", d_v, 1, WIDEST))
     Q, K, V = (
         np.random.default_rng([seed, which]).standard_normal((width, LONGEST))[:, :T].T
         for which, width in enumerate(widths)
     )
     return Q, K, V
+
+
+def _kept(array: NDArray[Any]) -> NDArray[Any]:
+    """Make an array of a cached result read-only: who changed it would change it for all."""
+    array.setflags(write=False)
+    return array
+
+
+def _widths(d_ks: Iterable[int]) -> tuple[int, ...]:
+    """Check the widths of a measurement, and make them a tuple, which a cache can remember."""
+    if not isinstance(d_ks, Iterable):
+        raise TypeError(f"d_ks must be a sequence of whole numbers; got {type(d_ks).__name__}.")
+    widths = tuple(check_whole("d_ks", d_k, 1, WIDEST) for d_k in d_ks)
+    if not widths:
+        raise ValueError("d_ks must hold at least one width; got none.")
+    return widths
+
+
+def _one_of(name: str, value: str, offered: tuple[str, ...]) -> None:
+    if value not in offered:
+        raise ValueError(f"{name} must be one of {offered}; got {value!r}.")
+
+
+def _numbers(name: str, value: Any, axes: int, *, more: bool = False) -> FloatArray:
+    """Check an argument and bring it to a NumPy array with so many axes, or more."""
+    _, (array,) = float_arrays(**{name: value})
+    if array.ndim < axes or (array.ndim > axes and not more):
+        wanted = f"{'at least' if more else 'exactly'} {axes} {'axis' if axes == 1 else 'axes'}"
+        raise ValueError(f"{name} must have {wanted}; got shape {tuple(array.shape)}.")
+    return np.asarray(array)
+
+
+def _allowed(mask: Any, scores: FloatArray) -> BoolArray:
+    """Check a mask as attention does, and stretch it to the shape of the scores."""
+    allowed = check_mask(np, mask, scores)
+    return np.broadcast_to(True if allowed is None else allowed, scores.shape)
 
 
 # -- the spread of scores ------------------------------------------------------------------------
@@ -65,16 +107,15 @@ class ScoreSpreads:
     seed: int
 
 
-@lru_cache(maxsize=8)
 def score_spreads(
-    d_ks: tuple[int, ...], *, components: str = "unit-variance", pairs: int = 1000, seed: int = 0
+    d_ks: Sequence[int], *, components: str = "unit-variance", pairs: int = 1000, seed: int = 0
 ) -> ScoreSpreads:
     """Claim: scores of unit-variance components spread like √d_k, of unit vectors like 1/√d_k.
 
     Parameters
     ----------
-    d_ks : tuple of int
-        Widths to measure, up to 4096.
+    d_ks : sequence of int
+        Widths to measure, 1…4096.
     components : {"unit-variance", "unit-vectors"}
         Components of mean 0 and variance 1, or vectors brought to length 1.
     pairs : int
@@ -91,8 +132,13 @@ def score_spreads(
     product of mean 0 and variance d_k.  One draw serves every d_k: the dot product over the
     first d_k components is a running sum.
     """
-    if components not in COMPONENTS:
-        raise ValueError(f"components must be one of {COMPONENTS}; got {components!r}.")
+    _one_of("components", components, COMPONENTS)
+    pairs, seed = check_whole("pairs", pairs, 1, MOST), check_whole("seed", seed, 0)
+    return _score_spreads(_widths(d_ks), components, pairs, seed)
+
+
+@lru_cache(maxsize=8)
+def _score_spreads(d_ks: tuple[int, ...], components: str, pairs: int, seed: int) -> ScoreSpreads:
     widths = np.array(d_ks)
     rng = np.random.default_rng(seed)
     q, k = rng.standard_normal((2, pairs, int(widths.max())))
@@ -103,26 +149,72 @@ def score_spreads(
         scores = scores / (lengths[0] * lengths[1])
         predicted = 1 / predicted
     return ScoreSpreads(
-        d_k=widths,
-        scores=scores,
-        std=scores.std(axis=-1),
-        mean_absolute=np.abs(scores).mean(axis=-1),
-        predicted_std=predicted,
+        d_k=_kept(widths),
+        scores=_kept(scores),
+        std=_kept(scores.std(axis=-1)),
+        mean_absolute=_kept(np.abs(scores).mean(axis=-1)),
+        predicted_std=_kept(predicted),
         components=components,
         seed=seed,
     )
 
 
-@lru_cache(maxsize=2)
-def _running_scores(seed: int, components: str) -> FloatArray:
-    """Dot products of one query with 1024 keys after 1…4096 components: any d_k is a look-up."""
+def _random_rows(seed: int, rows: int) -> tuple[FloatArray, FloatArray]:
+    """Queries (rows, 4096) and keys (1024, 4096); more rows leave the others as they were."""
     rng = np.random.default_rng([seed, 7])
     q = rng.standard_normal(WIDEST, dtype=np.float32)
     K = rng.standard_normal((LONGEST, WIDEST), dtype=np.float32)
+    return np.vstack([q, rng.standard_normal((rows - 1, WIDEST), dtype=np.float32)]), K
+
+
+@lru_cache(maxsize=1)  # 16 MB
+def _running_scores(seed: int, components: str) -> FloatArray:
+    """Dot products of one query with 1024 keys after 1…4096 components: any d_k is a look-up."""
+    (q,), K = _random_rows(seed, 1)
     scores = np.cumsum(q * K, axis=-1)  # (1024, 4096)
     if components == "unit-vectors":
         scores /= np.sqrt(np.cumsum(q * q, axis=-1) * np.cumsum(K * K, axis=-1))  # |q| |k|
-    return scores
+    return _kept(scores)
+
+
+@lru_cache(maxsize=2)  # 64 kB for each of the widths: 6 MB a call of the panel
+def row_scores(
+    d_ks: tuple[int, ...], *, components: str = "unit-variance", seed: int = 0
+) -> FloatArray:
+    """Rows of raw scores at several widths: 16 random queries against the same 1024 keys.
+
+    Parameters
+    ----------
+    d_ks : tuple of int
+        Widths in growing order, up to 4096.
+    components : {"unit-variance", "unit-vectors"}
+        As in :func:`score_spreads`.
+    seed : int
+
+    Returns
+    -------
+    ndarray of float32, shape (len(d_ks), 16, 1024)
+        Read-only.  Row 0 is that of :func:`random_row`.
+    """
+    if list(d_ks) != sorted(d_ks) or not 1 <= d_ks[0] <= d_ks[-1] <= WIDEST:
+        raise ValueError(f"d_ks must grow from 1 or more to at most {WIDEST}; got {d_ks}.")
+    if components not in COMPONENTS:
+        raise ValueError(f"components must be one of {COMPONENTS}; got {components!r}.")
+    Q, K = _random_rows(seed, ROWS)
+    scores = np.empty((len(d_ks), ROWS, LONGEST), dtype=np.float32)
+    sums = np.zeros((ROWS, LONGEST), dtype=np.float32)
+    squares = np.zeros((ROWS, 1), dtype=np.float32), np.zeros(LONGEST, dtype=np.float32)
+    done = 0
+    for place, d_k in enumerate(d_ks):
+        q, k = Q[:, done:d_k], K[:, done:d_k]  # only the components that are new at this width
+        sums += q @ k.T
+        scores[place] = sums
+        if components == "unit-vectors":
+            squares[0][:] += (q * q).sum(axis=-1, keepdims=True)
+            squares[1][:] += (k * k).sum(axis=-1)
+            scores[place] /= np.sqrt(squares[0] * squares[1])  # |q| |k|
+        done = d_k
+    return _kept(scores)
 
 
 def random_row(d_k: int, T: int, *, components: str = "unit-variance", seed: int = 0) -> FloatArray:
@@ -142,19 +234,16 @@ def random_row(d_k: int, T: int, *, components: str = "unit-variance", seed: int
     -------
     ndarray of float64, shape (T,)
     """
-    if not 1 <= d_k <= WIDEST:
-        raise ValueError(f"d_k must lie between 1 and {WIDEST}; got {d_k}.")
-    if not 1 <= T <= LONGEST:
-        raise ValueError(f"T must lie between 1 and {LONGEST}; got {T}.")
-    if components not in COMPONENTS:
-        raise ValueError(f"components must be one of {COMPONENTS}; got {components!r}.")
+    d_k, T = check_whole("d_k", d_k, 1, WIDEST), check_whole("T", T, 1, LONGEST)
+    _one_of("components", components, COMPONENTS)
+    seed = check_whole("seed", seed, 0)
     return _running_scores(seed, components)[:T, d_k - 1].astype(np.float64)
 
 
 def divisor_value(divisor: str, d_k: int) -> float:
     """Number that scores are divided by: 1, √d_k or d_k for "none", "sqrt_d_k", "d_k"."""
-    if divisor not in DIVISORS:
-        raise ValueError(f"divisor must be one of {DIVISORS}; got {divisor!r}.")
+    _one_of("divisor", divisor, DIVISORS)
+    d_k = check_whole("d_k", d_k, 1, WIDEST)
     return {"none": 1.0, "sqrt_d_k": float(np.sqrt(d_k)), "d_k": float(d_k)}[divisor]
 
 
@@ -166,15 +255,21 @@ def effective_keys(weights: FloatArray) -> FloatArray:
 
     Parameters
     ----------
-    weights : ndarray, shape (..., T_q, T_k)
-        Rows sum to 1.
+    weights : ndarray, shape (..., T_k)
+        Rows sum to 1 within 0.01, or are all 0.
 
     Returns
     -------
-    ndarray, shape (..., T_q)
+    ndarray, shape (...)
         T for a uniform row, 1 for a row with one weight of 1, 0 for a row of zeros.
     """
-    weights = np.asarray(weights, dtype=float)
+    weights = _numbers("weights", weights, 1, more=True).astype(float)
+    sums = weights.sum(axis=-1)
+    wrong = ~((np.abs(sums - 1) <= 0.01) | (sums == 0))  # NaN is wrong too
+    if weights.size and weights.min() < 0:
+        raise ValueError(f"weights must not be negative; got {weights.min():.3g}.")
+    if wrong.any():
+        raise ValueError(f"weights must have rows that sum to 1 or 0; got {sums[wrong][0]:.3g}.")
     logs = np.log(np.where(weights > 0, weights, 1.0))  # 0 log 0 counts as 0
     keys = np.exp(-np.sum(weights * logs, axis=-1))
     return np.where(weights.any(axis=-1), keys, 0.0)
@@ -194,16 +289,15 @@ class Freezing:
     seed: int
 
 
-@lru_cache(maxsize=8)
-def freezing(d_ks: tuple[int, ...], T: int = 1024, *, rows: int = 64, seed: int = 0) -> Freezing:
+def freezing(d_ks: Sequence[int], T: int = 1024, *, rows: int = 64, seed: int = 0) -> Freezing:
     """Claim: raw rows freeze onto a few keys around d_k = 2 ln T, scaled rows keep T/√e keys.
 
     Parameters
     ----------
-    d_ks : tuple of int
-        Widths to measure.
+    d_ks : sequence of int
+        Widths to measure, 1…4096.
     T : int
-        Keys in a row.
+        Keys in a row, 1…16384.
     rows : int
         Rows behind each median.
     seed : int
@@ -218,6 +312,12 @@ def freezing(d_ks: tuple[int, ...], T: int = 1024, *, rows: int = 64, seed: int 
     s² < 2 ln T; with s = 1 that is T/√e.  At s² = d_k = 2 ln T the best key begins to win
     alone, as in the random energy model (Derrida 1981); a crossover, not an edge.
     """
+    T, rows = check_whole("T", T, 1, MOST), check_whole("rows", rows, 1, MOST)
+    return _freezing(_widths(d_ks), T, rows, check_whole("seed", seed, 0))
+
+
+@lru_cache(maxsize=8)
+def _freezing(d_ks: tuple[int, ...], T: int, rows: int, seed: int) -> Freezing:
     raw, scaled = [], []
     for d_k in d_ks:
         rng = np.random.default_rng([seed, d_k])
@@ -226,9 +326,9 @@ def freezing(d_ks: tuple[int, ...], T: int = 1024, *, rows: int = 64, seed: int 
         scaled.append(np.median(effective_keys(attention_weights(Q, K))))
     return Freezing(
         T=T,
-        d_k=np.array(d_ks),
-        raw=np.array(raw),
-        scaled=np.array(scaled),
+        d_k=_kept(np.array(d_ks)),
+        raw=_kept(np.array(raw)),
+        scaled=_kept(np.array(scaled)),
         scaled_theory=float(T / np.sqrt(np.e)),
         freezing_d_k=float(2 * np.log(T)),
         rows=rows,
@@ -248,18 +348,23 @@ class PerfectMatch:
     seed: int
 
 
-@lru_cache(maxsize=8)
+def perfect_match_formula(d_k: NDArray[Any], T: int) -> FloatArray:
+    """Weight of a key equal to the query among T keys, scaled: 1 / (1 + (T - 1) e^{½ - √d_k})."""
+    weight: FloatArray = 1 / (1 + (T - 1) * np.exp(0.5 - np.sqrt(d_k)))
+    return weight
+
+
 def perfect_match(
-    d_ks: tuple[int, ...], T: int = 1024, *, trials: int = 50, seed: int = 0
+    d_ks: Sequence[int], T: int = 1024, *, trials: int = 50, seed: int = 0
 ) -> PerfectMatch:
     """Claim: with scaling, a perfect match gets about 1 / (1 + (T - 1) e^{½ - √d_k}).
 
     Parameters
     ----------
-    d_ks : tuple of int
-        Widths to measure.
+    d_ks : sequence of int
+        Widths to measure, 1…4096.
     T : int
-        Keys in a row, the match included.
+        Keys in a row, the match included, 1…16384.
     trials : int
         Rows behind each median.
     seed : int
@@ -272,20 +377,26 @@ def perfect_match(
     -----
     The match scores |q|²/√d_k ≈ √d_k; each random key counts e^{½} on average.
     """
+    T, trials = check_whole("T", T, 1, MOST), check_whole("trials", trials, 1, MOST)
+    return _perfect_match(_widths(d_ks), T, trials, check_whole("seed", seed, 0))
+
+
+@lru_cache(maxsize=8)
+def _perfect_match(d_ks: tuple[int, ...], T: int, trials: int, seed: int) -> PerfectMatch:
     measured = []
     for d_k in d_ks:
         rng = np.random.default_rng([seed, d_k, 1])
         weights = []
         for _ in range(trials):
-            K = rng.standard_normal((T, d_k))
+            K = rng.standard_normal((T, d_k), dtype=np.float32)
             weights.append(attention_weights(K[:1], K)[0, 0])  # the query is key 0 itself
         measured.append(np.median(weights))
     widths = np.array(d_ks)
     return PerfectMatch(
         T=T,
-        d_k=widths,
-        measured=np.array(measured),
-        formula=1 / (1 + (T - 1) * np.exp(0.5 - np.sqrt(widths))),
+        d_k=_kept(widths),
+        measured=_kept(np.array(measured)),
+        formula=_kept(perfect_match_formula(widths, T)),
         trials=trials,
         seed=seed,
     )
@@ -309,27 +420,45 @@ def causality_probe(
     ----------
     attend : callable
         Takes Q, K, V and returns the output; the learner's own function is welcome.
-    Q, K, V : ndarray, shape (T, width)
+    Q, K, V : array_like, shape (T, width)
         Left as they are; the change is made in copies.
     position : int
-        The token to change.
+        The token to change: 1 is added to its numbers.  Where the numbers are so large that 1
+        would be lost in rounding, the change is as large as the largest of them.
 
     Returns
     -------
     ndarray, shape (T,)
         Largest change in each row of the output; 0.0 where nothing moved.
     """
-    before = np.array(attend(Q.copy(), K.copy(), V.copy()))
-    Q, K, V = Q.copy(), K.copy(), V.copy()
-    for array in (Q, K, V):
-        array[position] += 1.0
-    moved: FloatArray = np.abs(attend(Q, K, V) - before).max(axis=-1)
+    before = [_numbers(name, array, 2).copy() for name, array in {"Q": Q, "K": K, "V": V}.items()]
+    after = [array.copy() for array in before]
+    T = len(before[0])
+    for name, array in zip("KV", before[1:], strict=True):
+        if len(array) != T:
+            raise ValueError(f"{name} must have a row for each of the {T} of Q; got {len(array)}.")
+    position = check_whole("position", position, 0, T - 1)
+    for array in after:
+        largest = np.abs(array).max(initial=0.0)
+        # Away from the sign, so that even the largest number of a type does not overflow.
+        array[position] += 1.0 if largest < 100 else -np.copysign(largest, array[position])
+    outputs = []
+    for arrays in (before, after):
+        output = _numbers("the result of attend", attend(*arrays), 2)
+        if len(output) != T or not np.isfinite(output).all():
+            came = f"shape {output.shape}" if len(output) != T else "NaN or infinity"
+            raise ValueError(
+                f"the result of attend must be {T} rows of finite numbers; got {came}."
+            )
+        outputs.append(output)
+    moved: FloatArray = np.abs(outputs[1] - outputs[0]).max(axis=-1, initial=0.0)
     return moved
 
 
-def largest_leak(weights: FloatArray, mask: NDArray[np.bool_]) -> float:
+def largest_leak(weights: FloatArray, mask: Any) -> float:
     """Return the largest weight that lies on a key which the mask forbids; 0.0 is right."""
-    forbidden = np.asarray(weights)[~np.broadcast_to(mask, np.shape(weights))]
+    weights = _numbers("weights", weights, 2, more=True)
+    forbidden = weights[~_allowed(mask, weights)]
     return float(forbidden.max()) if forbidden.size else 0.0
 
 
@@ -344,9 +473,7 @@ def softmax_without_shift(scores: FloatArray) -> FloatArray:
         return weights
 
 
-def mask_after_softmax(
-    Q: FloatArray, K: FloatArray, mask: NDArray[np.bool_], *, renormalise: bool
-) -> FloatArray:
+def mask_after_softmax(Q: FloatArray, K: FloatArray, mask: Any, *, renormalise: bool) -> FloatArray:
     """Weights when forbidden ones are set to 0 after softmax instead of before it.
 
     Goes wrong without `renormalise`: forbidden scores still stand in the denominator, so the
@@ -356,7 +483,7 @@ def mask_after_softmax(
     Parameters
     ----------
     Q, K : ndarray, shape (T, d_k)
-    mask : ndarray of bool, shape (T, T)
+    mask : "causal" or ndarray of bool, shape (T, T)
         True = may attend.
     renormalise : bool
         Bring each row back to the sum 1.
@@ -365,7 +492,8 @@ def mask_after_softmax(
     -------
     ndarray, shape (T, T)
     """
-    weights = np.where(mask, attention_weights(Q, K), 0.0)
+    before = attention_weights(Q, K)
+    weights: FloatArray = np.where(_allowed(mask, before), before, 0.0)
     if renormalise:
         with np.errstate(invalid="ignore"):
             weights = weights / weights.sum(axis=-1, keepdims=True)
@@ -373,7 +501,7 @@ def mask_after_softmax(
 
 
 def fill_mask(
-    scaled_scores: FloatArray, mask: NDArray[np.bool_], value: float, dtype: str = "float64"
+    scaled_scores: FloatArray, mask: Any, value: float, dtype: str = "float64"
 ) -> FloatArray:
     """Weights when forbidden scores are replaced by a mask value, in a given precision.
 
@@ -383,7 +511,7 @@ def fill_mask(
     Parameters
     ----------
     scaled_scores : ndarray, shape (..., T_q, T_k)
-    mask : ndarray of bool
+    mask : "causal" or ndarray of bool
         True = may attend.
     value : float
         What stands in for "forbidden", such as -inf, -1e9 or -1e4.
@@ -394,15 +522,17 @@ def fill_mask(
     -------
     ndarray of `dtype`, shape (..., T_q, T_k)
     """
+    scaled_scores = _numbers("scaled_scores", scaled_scores, 2, more=True)
+    allowed = _allowed(mask, scaled_scores)
     with np.errstate(over="ignore", invalid="ignore"):
-        scores = np.where(mask, scaled_scores.astype(dtype), np.asarray(value, dtype=dtype))
+        scores = np.where(allowed, scaled_scores.astype(dtype), np.asarray(value, dtype=dtype))
         exponentials = np.exp(scores - scores.max(axis=-1, keepdims=True))
         weights: FloatArray = exponentials / exponentials.sum(axis=-1, keepdims=True)
         return weights
 
 
 def add_mask(
-    scaled_scores: FloatArray, mask: NDArray[np.bool_], value: float, dtype: str = "float64"
+    scaled_scores: FloatArray, mask: Any, value: float, dtype: str = "float64"
 ) -> FloatArray:
     """Weights when ``(1 - mask) * value`` is added to the scores, in a given precision.
 
@@ -417,8 +547,10 @@ def add_mask(
     -------
     ndarray of `dtype`, shape (..., T_q, T_k)
     """
+    scaled_scores = _numbers("scaled_scores", scaled_scores, 2, more=True)
+    allowed = _allowed(mask, scaled_scores)
     with np.errstate(over="ignore", invalid="ignore"):
-        hidden = 1 - mask.astype(dtype)
+        hidden = 1 - allowed.astype(dtype)
         scores = scaled_scores.astype(dtype) + hidden * np.asarray(value, dtype=dtype)
         exponentials = np.exp(scores - scores.max(axis=-1, keepdims=True))
         weights: FloatArray = exponentials / exponentials.sum(axis=-1, keepdims=True)
@@ -447,11 +579,12 @@ class SoftmaxInSteps:
 def softmax_in_steps(
     scores: Sequence[float] | FloatArray, temperature: float = 1.0
 ) -> SoftmaxInSteps:
-    """Take a row of finite scores apart: divided by the temperature, shifted, exp, divided.
+    """Take a row of scores apart: divided by the temperature, shifted, exp, divided.
 
     Parameters
     ----------
     scores : array_like, shape (T,)
+        Finite, or -inf for a key that is not allowed; at least one is finite.
     temperature : float
         Greater than 0; 1/√d_k is a temperature of √d_k.
 
@@ -459,8 +592,16 @@ def softmax_in_steps(
     -------
     SoftmaxInSteps
     """
-    if not temperature > 0:
+    row = _numbers("scores", scores, 1).astype(float)
+    if not row.size or not math.isfinite(row.max()):  # the maximum of NaN and others is NaN
+        came = row.max() if row.size else "none"
+        raise ValueError(f"scores must be finite or -inf, and one of them finite; got {came}.")
+    temperature = check_real("temperature", temperature)
+    if temperature <= 0:
         raise ValueError(f"temperature must be greater than 0; got {temperature}.")
-    row = np.asarray(scores, dtype=float) / temperature
-    shifted = row - row.max()
-    return SoftmaxInSteps(row, shifted, np.exp(shifted), softmax(row))
+    with np.errstate(over="ignore"):
+        divided = row / temperature
+        if (np.isfinite(divided) != np.isfinite(row)).any():
+            raise ValueError(f"temperature must leave the scores finite; got {temperature}.")
+        shifted = divided - divided.max()
+        return SoftmaxInSteps(divided, shifted, np.exp(shifted), softmax(divided))

@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+from .masks import check_whole
+
 
 def count_parameters(d_model: int, n_layer: int, T: int, vocabulary: int) -> int:
     """Parameters of a decoder of the ANDREA kind.
@@ -19,11 +21,20 @@ def count_parameters(d_model: int, n_layer: int, T: int, vocabulary: int) -> int
     -------
     int
 
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is not a whole number, or is negative.
+
     Notes
     -----
     For ANDREA-12M and ANDREA-120M this meets the published counts to three digits, which is
     why separate embeddings and absent biases are thought to be right.
     """
+    d_model = check_whole("d_model", d_model, 0)
+    n_layer = check_whole("n_layer", n_layer, 0)
+    T = check_whole("T", T, 0)
+    vocabulary = check_whole("vocabulary", vocabulary, 0)
     return 2 * vocabulary * d_model + T * d_model + n_layer * 12 * d_model**2
 
 

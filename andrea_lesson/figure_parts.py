@@ -7,6 +7,8 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.colors import Colormap
 from matplotlib.path import Path
+from matplotlib.text import Text
+from matplotlib.textpath import text_to_path
 from numpy.typing import NDArray
 
 from .figure_style import HIDDEN_FACE, HIDDEN_LINES, TICK
@@ -105,6 +107,22 @@ def ticks_along(
     step = next(2**power for power in range(64) if count <= most * 2**power)
     places = list(range(0, count, step))
     return places, [str(place) for place in places]
+
+
+def level_lines(text: Text, spacing: float = 1.35) -> None:
+    """Set the distance of two lines so that it does not depend on the letters in them.
+
+    matplotlib centres each line in its height, so that a "g" lifts the line above it; titles
+    side by side then stand at different heights.
+    """
+    lines = text.get_text().split("\n")
+    if len(lines) == 2:
+        font = text.get_fontproperties()
+        _, upper, below_upper = text_to_path.get_text_width_height_descent(lines[0], font, False)
+        _, lower, below_lower = text_to_path.get_text_width_height_descent(lines[1], font, False)
+        lifted = (lower - 2 * below_lower - upper + 2 * below_upper) / 2  # points
+        spacing -= lifted / font.get_size_in_points()
+    text.set_linespacing(spacing)
 
 
 def ems(text: str) -> float:

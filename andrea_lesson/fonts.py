@@ -81,15 +81,21 @@ def search_places() -> tuple[str, ...]:
     return tuple(f"{folder}/{name}" for name in _LINUX_FILES for folder in _LINUX_FOLDERS)
 
 
-@lru_cache(maxsize=1)
 def find_face() -> Face | None:
-    """Look for a Traditional Chinese face, once in a process.
+    """Look for a Traditional Chinese face; the search is made once in a process.
 
     Returns
     -------
     Face or None
-        None if neither the system nor the font package of the ``lab`` extra has one.
+        None if neither the system nor the font package of the ``lab`` extra has one, or if
+        its file has gone or become unreadable since.
     """
+    face = _search()
+    return face if face is not None and os.access(face.path, os.R_OK) else None
+
+
+@lru_cache(maxsize=1)
+def _search() -> Face | None:
     for path in _candidates():
         for face in _traditional_faces(path):
             return face

@@ -41,9 +41,9 @@ def try_gpu() -> Gpu:
     except ModuleNotFoundError as error:
         if error.name == "cupy":
             return Gpu(installed=False, works=False)
-        return Gpu(installed=True, works=False, reason=_one_line(error))
-    except Exception as error:  # a missing driver shows itself in many ways
-        return Gpu(installed=True, works=False, reason=_one_line(error))
+        return Gpu(installed=True, works=False, reason=one_line(error))
+    except (Exception, SystemExit) as error:  # a missing driver shows itself in many ways
+        return Gpu(installed=True, works=False, reason=one_line(error))
     version = str(getattr(cupy, "__version__", "?"))
     try:
         if not cupy.cuda.is_available():
@@ -56,18 +56,22 @@ def try_gpu() -> Gpu:
         if float(one[0]) != 2:
             return Gpu(True, False, version, reason=f"1 + 1 = {float(one[0])}")
         name = cupy.cuda.runtime.getDeviceProperties(cupy.cuda.Device().id)["name"]
-    except Exception as error:
-        return Gpu(installed=True, works=False, version=version, reason=_one_line(error))
+    except (Exception, SystemExit) as error:
+        return Gpu(installed=True, works=False, version=version, reason=one_line(error))
     return Gpu(True, True, version, name=name.decode() if isinstance(name, bytes) else str(name))
 
 
 def cupy_wheels() -> list[str]:
     """Names of the CuPy packages in this environment; more than one is a fault."""
-    names = {
-        re.sub(r"[-_.]+", "-", found.metadata["Name"] or "").lower()
-        for found in metadata.distributions()
-    }
+    names = {re.sub(r"[-_.]+", "-", _name_of(found)).lower() for found in metadata.distributions()}
     return sorted(name for name in names if re.fullmatch(r"cupy(-cuda\d+x?|-rocm-[\d-]+)?", name))
+
+
+def _name_of(found: metadata.Distribution) -> str:
+    try:
+        return found.metadata["Name"] or ""
+    except Exception:  # a damaged record, of any package
+        return ""
 
 
 def driver_cuda() -> int | None:
@@ -89,6 +93,7 @@ def fitting_wheel(cuda: int | None) -> str | None:
     return _WHEELS[min(cuda, max(_WHEELS))]
 
 
-def _one_line(error: BaseException) -> str:
+def one_line(error: BaseException) -> str:
+    """What an exception says: its type and the first line of its words."""
     lines = str(error).strip().splitlines()
     return f"{type(error).__name__}: {lines[0].strip()}" if lines else type(error).__name__

@@ -28,6 +28,7 @@ from .figure_parts import (
     Side,
     ems,
     hidden_look,
+    level_lines,
     name_columns,
     outline,
     special_look,
@@ -38,7 +39,7 @@ from .labels import label
 
 MOST_NUMBERS = 10  # columns up to which the numbers stand in the cells
 MOST_LINES = 32  # rows or columns up to which white lines part the cells
-_SMALLEST_NUMBER = 6.5  # points
+_SMALLEST_NUMBER = 8.8  # pixels on the screen
 _BAR_TOP, _BAR_HEIGHT = 0.10, 0.13  # inches below the cells
 _NOTE_TOP = _BAR_TOP + _BAR_HEIGHT + 1.5 * TICK / 72
 
@@ -71,7 +72,7 @@ class Heatmap:
         ax.xaxis.tick_top()
         ax.xaxis.set_label_position("top")
         ax.tick_params(length=0, pad=4)
-        ax.title.set(fontsize=TITLE, linespacing=1.35)
+        ax.title.set(fontsize=TITLE)
         # Upright at the corner: Chinese does not read well sideways.
         ax.yaxis.label.set(rotation=0, ha="right", va="bottom")
         ax.yaxis.set_label_coords(0, 1, transform=self._moved(-10, 6))
@@ -189,7 +190,7 @@ class Heatmap:
             longest = max(len(text) for text in numbers.flat)
             width, height = np.array(self._size()) / values.shape[::-1]  # points of a cell
             size = min(float(NOTE), width / (0.62 * (longest + 0.6)), 0.75 * height)
-        if numbers is not None and size >= _SMALLEST_NUMBER:
+        if numbers is not None and size * figure_of(self.ax).dpi / 72 >= _SMALLEST_NUMBER:
             faces = np.asarray(
                 self.image.cmap(self.image.norm(np.where(np.isfinite(values), values, 0.0)))
             )
@@ -227,6 +228,7 @@ class Heatmap:
         self.lift(self.above)
         if self._changed("title", (title, ink)):
             self.ax.title.set(text=title, color=ink)
+            level_lines(self.ax.title)
 
     def lift(self, above: float) -> None:
         """Set label and title of the columns `above` points over the cells."""

@@ -120,17 +120,32 @@ def check_scale(scale: Any, d_k: int) -> float:
     """
     if scale is None:
         return 1 / math.sqrt(d_k)
-    if isinstance(scale, (bool, np.bool_)) or not isinstance(scale, Real):
-        raise TypeError(
-            f"scale must be a real number, or None for 1/√d_k; got {type(scale).__name__}."
-        )
+    return check_real("scale", scale)
+
+
+def check_real(name: str, value: Any) -> float:
+    """A finite real number as a Python float.
+
+    Parameters
+    ----------
+    name : str
+        The argument to blame.
+    value : real number
+
+    Raises
+    ------
+    TypeError, ValueError
+        If `value` is not a real number, or not finite.
+    """
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, Real):
+        raise TypeError(f"{name} must be a real number; got {type(value).__name__}.")
     try:
-        factor = float(scale)
+        number = float(value)
     except OverflowError:  # a whole number too large for a float
-        factor = math.inf
-    if not math.isfinite(factor):
-        raise ValueError(f"scale must be finite; got {factor}.")
-    return factor
+        number = math.inf
+    if not math.isfinite(number):
+        raise ValueError(f"{name} must be finite; got {number}.")
+    return number
 
 
 def check_axis(axis: Any, ndim: int) -> int:
@@ -209,12 +224,9 @@ def check_mask(xp: Any, mask: Any, scores: Array) -> Array | None:
 
 
 def _as_array(name: str, value: Any, *, of: str) -> Array:
-    if isinstance(value, np.ma.MaskedArray):
-        raise TypeError(
-            f"{name} must be a plain array; got a masked array, whose mask would be lost "
-            f"(hide keys by mask=, True = may attend)."
-        )
-    if compat.is_array_api_obj(value) and not isinstance(value, (np.matrix, np.generic)):
+    if compat.is_array_api_obj(value) and not isinstance(
+        value, (np.matrix, np.generic, np.ma.MaskedArray)
+    ):
         return value
     try:
         array = np.asarray(value)
@@ -224,12 +236,23 @@ def _as_array(name: str, value: Any, *, of: str) -> Array:
         ) from None
     except Exception:  # such as a list of CuPy arrays: the sentence below says it better
         array = np.asarray(None)
+    if _holds_masked(value):
+        raise TypeError(
+            f"{name} must be a plain array; got a masked array, whose mask would be lost "
+            f"(hide keys by mask=, True = may attend)."
+        )
     if array.dtype.kind == "O" and not isinstance(value, np.ndarray):
         other = " with something else in it" if isinstance(value, (list, tuple)) else ""
         raise TypeError(
             f"{name} must be an array or nested lists of {of}; got {type(value).__name__}{other}."
         )
     return array
+
+
+def _holds_masked(value: Any) -> bool:
+    if isinstance(value, (list, tuple)):
+        return any(map(_holds_masked, value))
+    return isinstance(value, np.ma.MaskedArray)
 
 
 def _as_float(xp: Any, name: str, array: Array) -> Array:

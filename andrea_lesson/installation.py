@@ -8,13 +8,19 @@ import json
 import re
 import subprocess
 import sys
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from importlib import metadata
+from importlib import import_module, metadata
 from pathlib import Path
-from typing import Literal
+from typing import Literal, TextIO
 
 from . import gpu
-from .labels import label
+from .labels import get_language, label, language
+
+# What shows that a package loads: of matplotlib, what the figures need.
+_PROOF = {"matplotlib": "matplotlib.backends.backend_agg"}
+
+REINSTALL = "install --force-reinstall"
 
 State = Literal["ok", "note", "warning", "missing"]
 
@@ -41,45 +47,78 @@ def check_installation() -> list[Line]:
     list of Line
         In the current language; ``str(line)`` is the line as it is printed.
     """
-    from . import __version__
-
-    here = Path(__file__).resolve().parent
     python = label("check_python", version=sys.version.split()[0], path=sys.executable)
-    package = label("check_package", version=__version__, path=here)
     return [
         Line("python", "ok", python),
-        Line("package", "ok", package),
-        _version_line("numpy"),
-        _version_line("matplotlib"),
-        _widgets_line(),
-        _server_line(),
-        *_font_lines(),
-        *_gpu_lines(),
+        *_guarded("package", _package_lines),
+        *_guarded("numpy", _version_lines, "numpy"),
+        *_guarded("matplotlib", _version_lines, "matplotlib"),
+        *_guarded("ipywidgets", _version_lines, "ipywidgets"),
+        *_guarded("server", _server_lines),
+        *_guarded("font", _font_lines),
+        *_guarded("gpu", _gpu_lines),
     ]
 
 
+def _guarded(subject: str, look: Callable[..., Iterable[Line]], *arguments: str) -> list[Line]:
+    """What a look finds, or one line if it stumbles over something broken."""
+    try:
+        return list(look(*arguments))
+    except (Exception, SystemExit) as error:
+        name = "andrea_lesson" if subject == "package" else subject
+        text = label("check_broken", name=name, reason=gpu.one_line(error))
+        remedy = pip_line(*arguments, action=REINSTALL) if arguments else ""
+        return [Line(subject, "warning", text, remedy)]
+
+
 def report() -> None:
-    """Print the lines of :func:`check_installation`."""
-    for line in check_installation():
-        print(line)
+    """Print the lines of :func:`check_installation`, in English if Chinese cannot be printed."""
+    encoding = sys.stdout.encoding or "utf-8"
+    with language(get_language() if prints_chinese(sys.stdout) else "en"):
+        for line in check_installation():
+            print(str(line).encode(encoding, errors="replace").decode(encoding))
+
+
+def prints_chinese(stream: TextIO) -> bool:
+    """Whether a stream can show Chinese."""
+    try:
+        "繁體中文，「」".encode(stream.encoding or "utf-8")
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def load(name: str) -> None:
+    """Import a package as far as the lesson needs it; whatever that raises is not caught."""
+    import_module(_PROOF.get(name, name))
+
+
+def _requirements() -> dict[str, str]:
+    """What this package asks for, by name."""
+    try:
+        wanted = metadata.requires("andrea-lesson") or []
+    except metadata.PackageNotFoundError:  # run from a checkout that is not installed
+        return {}
+    found: dict[str, str] = {}
+    for one in wanted:
+        name = re.match(r"[\w.-]+", one)
+        if name is None:
+            raise ValueError(f"Requires-Dist: {one}")
+        found.setdefault(name[0], one.partition(";")[0].strip())
+    return found
 
 
 def requirement(name: str) -> str:
     """What pip is to be asked for: the name with the versions that the lesson can use."""
     try:
-        wanted = metadata.requires("andrea-lesson") or []
-    except metadata.PackageNotFoundError:  # run from a checkout that is not installed
-        wanted = []
-    for one in wanted:
-        specification = one.partition(";")[0].strip()
-        if re.match(r"[\w.-]+", specification)[0] == name:  # type: ignore[index]
-            return specification
-    return name
+        return _requirements().get(name, name)
+    except Exception:  # a damaged record, which has its own line
+        return name
 
 
 def pip_line(*names: str, action: str = "install") -> str:
     """The line that installs packages for this Python: ``%pip`` in a notebook."""
-    asked = [requirement(name) if action == "install" else name for name in names]
+    asked = [name if action == "uninstall" else requirement(name) for name in names]
     words = [f'"{one}"' if re.search(r"[<>=!\[]", one) else one for one in asked]
     if _in_notebook():
         pip = "%pip"
@@ -110,38 +149,42 @@ def _fits(version: str, specification: str) -> bool:
         return True
 
 
-def _version_line(name: str) -> Line:
+def _package_lines() -> list[Line]:
+    from . import __version__
+
+    _requirements()  # raises where the record of this package is damaged
+    here = Path(__file__).resolve().parent
+    return [Line("package", "ok", label("check_package", version=__version__, path=here))]
+
+
+def _version_lines(name: str) -> list[Line]:
     version = _installed(name)
     wanted = requirement(name)
     if version is None:
-        return Line(name, "missing", label("check_absent", name=name), pip_line(name))
+        return [Line(name, "missing", label("check_absent", name=name), pip_line(name))]
+    load(name)
+    if name == "ipywidgets" and version == "8.1.9":
+        text = label("check_no_sliders", version=version)
+        return [Line(name, "warning", text, pip_line(name))]
     if not _fits(version, wanted):
         text = label("check_too_old", name=name, version=version, wanted=wanted)
-        return Line(name, "warning", text, pip_line(name))
-    return Line(name, "ok", label("check_version", name=name, version=version))
+        return [Line(name, "warning", text, pip_line(name))]
+    return [Line(name, "ok", label("check_version", name=name, version=version))]
 
 
-def _widgets_line() -> Line:
-    version = _installed("ipywidgets")
-    if version == "8.1.9":
-        text = label("check_no_sliders", version=version)
-        return Line("ipywidgets", "warning", text, pip_line("ipywidgets"))
-    return _version_line("ipywidgets")
-
-
-def _server_line() -> Line:
+def _server_lines() -> list[Line]:
     """The other half of the widgets: what the process that serves this notebook has."""
     python = _server_python()
     versions = _versions_of(python, "jupyterlab", "jupyterlab_widgets") if python else None
     if python is None or versions is None or versions["jupyterlab"] is None:
-        return Line("server", "note", label("check_server_unseen"))
+        return [Line("server", "note", label("check_server_unseen"))]
     lab, widgets = versions["jupyterlab"], versions["jupyterlab_widgets"]
     if widgets is None or not _fits(widgets, "jupyterlab_widgets>=3"):
         line = f'{python} -m pip install "jupyterlab_widgets>=3"'
         has = widgets or label("check_none")
         text = label("check_server_widgets", lab=lab, widgets=has, line=line)
-        return Line("server", "warning", text)
-    return Line("server", "ok", label("check_server", lab=lab, widgets=widgets, python=python))
+        return [Line("server", "warning", text)]
+    return [Line("server", "ok", label("check_server", lab=lab, widgets=widgets, python=python))]
 
 
 def _server_python() -> str | None:
@@ -178,13 +221,15 @@ def _versions_of(python: str, *names: str) -> dict[str, str | None] | None:
 
 
 def _font_lines() -> list[Line]:
-    if _installed("matplotlib") is None:  # no figures either, which has its own line
+    try:
+        if _installed("matplotlib") is None:
+            return []
+        from .fonts import find_face  # loads matplotlib
+    except (Exception, SystemExit):  # no figures either, which has its own line
         return []
     try:
-        from .fonts import find_face  # loads matplotlib
-
         face = find_face()
-    except Exception:  # an unreadable font, or a matplotlib that does not load
+    except Exception:  # an unreadable font
         face = None
     if face is None:
         remedy = pip_line("noto-cjk-sans-otc")

@@ -78,8 +78,8 @@ LABELS: dict[str, tuple[str, str]] = {
     "chart_key_width": ("每頭維度 $d_k$", "width of a head, $d_k$"),
     "chart_effective_keys": ("有效鍵數（中位數）", "effective keys (median)"),
     "chart_effective_title": (
-        "一列分散到幾個鍵？（隨機的 Q 與 K）",
-        "Over how many keys does a row spread? (random Q and K)",
+        "一列分散到幾個鍵？（隨機的 Q 與 K，{T}）",
+        "Over how many keys does a row spread? (random Q and K, {T})",
     ),
     "chart_raw_scores": ("未縮放", "raw"),
     "chart_scaled": ("除以 $\\sqrt{d_k}$", "divided by $\\sqrt{d_k}$"),
@@ -154,6 +154,7 @@ LABELS: dict[str, tuple[str, str]] = {
     "control_length": ("不含填補的長度", "real length"),
     "control_boundary": ("第二份文件起點", "document 2 at"),
     "control_scaled": ("除以 √d_k", "divide by √d_k"),
+    "control_same_colours": ("三種分數同色階", "same colours"),
     "control_seed": ("亂數種子", "random seed"),
     "control_value": ("遮罩值", "mask value"),
     "control_precision": ("精度", "precision"),
@@ -209,18 +210,20 @@ LABELS: dict[str, tuple[str, str]] = {
         "一列 softmax 權重\n最大 {largest}",
         "one row of weights\nlargest {largest}",
     ),
-    "panel_sorted_keys": ("{T} 個鍵，權重由大到小", "{T} keys, largest weight first"),
+    "panel_largest_keys": ("{T} 個鍵中最大的 {count} 個", "largest {count} of {T}"),
     "panel_row_weights": ("softmax 權重", "softmax weights"),
     "panel_uniform": ("均勻：1/T", "uniform: 1/T"),
     "panel_keys_title": ("有效鍵數\n{T} 個鍵中的 {keys}", "effective keys\n{keys} of {T}"),
-    "panel_keys_row": ("這一列", "this row"),
-    "panel_all_keys": ("均勻：T 個鍵", "uniform: all T keys"),
+    "panel_keys_rows": ("{rows} 列的中位數", "median of {rows} rows"),
+    "panel_keys_scaled": ("理論，除以 √d_k：T/√e", "theory, scaled: T/√e"),
+    "panel_keys_freeze": ("凍結：d_k = 2 ln T", "freezing: d_k = 2 ln T"),
     "scaling_summary": (
         "隨機向量（{components}），d_k = {d_k}，分數除以 {divisor}：標準差是 {std}"
-        "（理論 {predicted}）；{T} 個鍵的一列權重，有效鍵數是 {keys}，最大的權重是 {largest}。",
+        "（理論 {predicted}）；{T} 個鍵的一列權重，有效鍵數是 {keys}"
+        "（{rows} 列的中位數是 {median}），最大的權重是 {largest}。",
         "Random vectors ({components}), d_k = {d_k}, scores divided by {divisor}: their standard "
-        "deviation is {std} (theory {predicted}); a row over {T} keys spreads over {keys} "
-        "effective keys, and its largest weight is {largest}.",
+        "deviation is {std} (theory {predicted}); a row over {T} keys has an effective number of "
+        "keys of {keys} (median of {rows} rows: {median}), and its largest weight is {largest}.",
     ),
     "panel_scores_step": (
         "1. 分數除以溫度\n（τ = {temperature}）",
@@ -240,6 +243,7 @@ LABELS: dict[str, tuple[str, str]] = {
     "panel_mask_title": ("遮罩\n塗滿＝可以看（True）", "mask\nfilled = may attend"),
     "panel_before_title": ("縮放後的分數\n遮罩之前", "scaled scores\nbefore the mask"),
     "panel_after_title": ("遮罩後的分數\n看不到的格＝{value}", "masked scores\nhidden = {value}"),
+    "panel_hidden_value": ("看不到的格＝{value}", "hidden = {value}"),
     "panel_weights_title": ("注意力權重\n{precision}", "attention weights\n{precision}"),
     "panel_sums_title": ("列總和", "row sum"),
     "warn_both": ("{first}{then}", "{first} {then}"),
@@ -263,16 +267,17 @@ LABELS: dict[str, tuple[str, str]] = {
         "to the hidden key {column}.",
     ),
     "mask_summary": (
-        "{mask}遮罩，T = {T}，每個查詢看得到 {fewest} 到 {most} 個鍵；隨機分數的標準差是 {spread}，"
-        "看不到的格換成 {value}，以 {precision} 計算：{results}。",
-        "{mask} mask, T = {T}, each query sees {fewest} to {most} keys; random scores with a "
-        "standard deviation of {spread}, hidden ones replaced by {value}, in {precision}: "
-        "{results}.",
+        "{mask}遮罩，T = {T}，每個查詢看得到的鍵數：{keys}；隨機分數以標準差 {spread} 抽出"
+        "（這一批是 {measured}），看不到的格換成 {value}，以 {precision} 計算：{results}。",
+        "{mask} mask, T = {T}, keys that a query sees: {keys}; random scores drawn with a "
+        "standard deviation of {spread} (these: {measured}), hidden ones replaced by {value}, "
+        "in {precision}: {results}.",
     ),
-    "mask_broken": ("{rows} 列變成 NaN", "{rows} rows are NaN"),
-    "mask_leak": ("看不到的鍵得到最大 {leak} 的權重", "hidden keys get weights of up to {leak}"),
+    "mask_range": ("{low} 到 {high}", "{low} to {high}"),
+    "mask_broken": ("變成 NaN 的列數是 {rows}", "rows that are NaN: {rows}"),
+    "mask_leak": ("看不到的鍵最多得到 {leak} 的權重", "hidden keys get weights of up to {leak}"),
     "mask_no_leak": ("看不到的鍵權重都是 0", "all hidden keys get weight 0"),
-    "mask_sums": ("列總和從 {low} 到 {high}", "row sums run from {low} to {high}"),
+    "mask_sums": ("列總和是 {sums}", "row sums: {sums}"),
     "mask_and": ("，", ", "),
     "caption_random": ("隨機向量，亂數種子 {seed}", "random vectors, seed {seed}"),
     "caption_random_scores": ("隨機分數，亂數種子 {seed}", "random scores, seed {seed}"),
@@ -285,18 +290,18 @@ LABELS: dict[str, tuple[str, str]] = {
         "{source}，T = {T}，d_k = {d_k}，查詢 {row} 看得到 {visible} 個鍵，溫度 {temperature}："
         "最高分 {highest} 在鍵 {position}，減掉之後取指數，總和是 {total}；"
         "最大的權重是 {largest}，有效鍵數是 {keys}。",
-        "{source}, T = {T}, d_k = {d_k}, query {row} sees {visible} keys, temperature "
+        "{source}, T = {T}, d_k = {d_k}, keys that query {row} sees: {visible}, temperature "
         "{temperature}: the highest score, {highest}, is that of key {position}; after "
         "subtracting it the exponentials sum to {total}, the largest weight is {largest}, "
-        "and the row spreads over {keys} effective keys.",
+        "and the effective number of keys is {keys}.",
     ),
     "attention_summary": (
-        "{source}，{T} 個位置，d_k = {d_k}，{mask}遮罩：分數的標準差是 {scores}，乘以 {scale} "
+        "{source}，T = {T}，d_k = {d_k}，{mask}遮罩：分數的標準差是 {scores}，乘以 {scale} "
         "之後是 {scaled}；最後一列看得到 {visible} 個鍵，有效鍵數是 {keys}，最大的權重 {largest} "
         "落在鍵 {position}。",
-        "{source}, {T} positions, d_k = {d_k}, {mask} mask: the scores have a standard deviation "
-        "of {scores}, times {scale} of {scaled}; the last row sees {visible} keys, spreads over "
-        "{keys} effective keys and gives its largest weight, {largest}, to key {position}.",
+        "{source}, T = {T}, d_k = {d_k}, {mask} mask: the scores have a standard deviation of "
+        "{scores}, times {scale} of {scaled}; keys that the last row sees: {visible}, effective "
+        "number of keys: {keys}; its largest weight, {largest}, goes to key {position}.",
     ),
     # -- the check of the installation, the command line ---------------------------------------
     "list_comma": ("、", ", "),
@@ -309,15 +314,36 @@ LABELS: dict[str, tuple[str, str]] = {
         "無法在 {folder} 建立工作副本：{reason}。請用 --dir 指定另一個資料夾。",
         "The working copy cannot be made in {folder}: {reason}. Choose another folder with --dir.",
     ),
-    "cli_file_in_the_way": ("有同名的檔案擋住", "a file of that name is in the way"),
+    "cli_file_in_the_way": ("有檔案擋住（{path}）", "a file is in the way ({path})"),
+    "cli_folder_in_the_way": ("有資料夾擋住（{path}）", "a folder is in the way ({path})"),
     "cli_folder_is_lesson": (
-        "{folder} 是課程本身的筆記本，不能當作工作副本。請用 --dir 指定另一個資料夾。",
-        "{folder} holds the lesson's own notebooks and cannot be the working copy. "
+        "{folder} 是課程本身的資料夾，不能當作工作副本。請用 --dir 指定另一個資料夾。",
+        "{folder} belongs to the lesson itself and cannot be the working copy. "
         "Choose another folder with --dir.",
+    ),
+    "cli_no_folder_named": (
+        "--dir 後面沒有資料夾的名稱。",
+        "No folder is named after --dir.",
+    ),
+    "cli_current_folder_gone": (
+        "目前所在的資料夾已經不存在，請先切換到別的資料夾。",
+        "The current folder no longer exists; change to another one first.",
+    ),
+    "cli_no_such_command": (
+        "「{word}」不是指令，也不是這裡的檔案。要畫圖，請執行 andrea-lesson plot --help。",
+        "{word} is neither a command nor a file here. For figures, run andrea-lesson plot --help.",
     ),
     "cli_missing": (
         "缺少 {missing}。請執行：{line}",
         "{missing} not installed. Run: {line}",
+    ),
+    "plot_sum_too_long": (
+        "--lengths 的總和最多是 {high}；收到的總和是 {total}。",
+        "--lengths may add up to {high} at most; got {total}.",
+    ),
+    "cli_broken": (
+        "{name} 已損壞或無法載入（{reason}）。請執行：{line}",
+        "{name} is damaged or does not load ({reason}). Run: {line}",
     ),
     "check_ok": ("可用", "ok"),
     "check_note": ("說明", "note"),
@@ -332,6 +358,10 @@ LABELS: dict[str, tuple[str, str]] = {
         "{name} {version}; the lesson needs {wanted}.",
     ),
     "check_absent": ("沒有安裝 {name}。", "{name} is not installed."),
+    "check_broken": (
+        "{name} 已損壞或無法載入（{reason}）。",
+        "{name} is damaged or does not load ({reason}).",
+    ),
     "check_no_sliders": (
         "ipywidgets {version} 在 VS Code 畫不出滑桿。",
         "ipywidgets {version} draws no sliders in VS Code.",
@@ -388,6 +418,8 @@ LABELS: dict[str, tuple[str, str]] = {
     ),
     # -- 00_start_here -----------------------------------------------------------------------
     # -- 01_query_key_value ------------------------------------------------------------------
+    "weights_of": ("「{token}」這一列的權重", 'weights in the row of "{token}"'),
+    "component": ("x 的分量", "component of x"),
     "shared_projection": ("共用一個投影", "one shared projection"),
     "two_projections": ("兩個投影", "two projections"),
     "projections": ("投影", "projections"),
@@ -419,35 +451,40 @@ LABELS: dict[str, tuple[str, str]] = {
     "effective_keys": ("有效鍵數（中位數）", "effective keys (median)"),
     "freezing_d_k": ("2 ln T", "2 ln T"),
     "stretched": ("分數放大", "scores multiplied by"),
-    "winner_weight": ("贏家的權重 w", "winner's weight w"),
+    "winner_rest": ("贏家的 1 − w", "winner's 1 − w"),
     "winner_slope": ("w (1 − w)", "w (1 − w)"),
     "nudged_slope": ("動一點量到的", "measured by a nudge"),
+    "largest_slope": ("全部導數裡最大的", "largest of all derivatives"),
     "through_weights": ("經過注意力權重的梯度（最大）", "largest gradient through weights"),
     "cross_entropy": ("交叉熵的梯度（最大）", "largest gradient of cross-entropy"),
     "by_chain_rule": ("與連鎖律算出的相同", "same by the chain rule"),
+    "optimizer": ("最佳化器", "optimizer"),
+    "scores_moved": ("分數動了多少（最大）", "largest move of a score"),
+    "same_scores": ("改了學習率：最後分數相同", "rate changed: same scores"),
+    "unchanged_rate": ("沒改學習率：最大的差", "rate unchanged: largest difference"),
     "data_type": ("資料型別", "data type"),
     "share_different": ("不同的比例", "share that differ"),
     "farthest_apart": ("最大相對差", "largest relative difference"),
     "std_before": ("縮放前的標準差", "std before scaling"),
     "std_after": ("縮放後的標準差", "std after scaling"),
     "times_fewer": ("T × T 是 T × d_k 的幾倍", "T × T over T × d_k"),
-    "norm_raw": ("雅可比範數，未縮放", "Jacobian norm, raw"),
-    "norm_scaled": ("雅可比範數，縮放", "Jacobian norm, scaled"),
-    "keys_raw": ("有效鍵數，未縮放", "effective keys, raw"),
-    "keys_scaled": ("有效鍵數，縮放", "effective keys, scaled"),
-    "share_raw": ("w (1 − w) > 0.1/T 的鍵，未縮放", "keys with w (1 − w) > 0.1/T, raw"),
-    "share_scaled": ("w (1 − w) > 0.1/T 的鍵，縮放", "keys with w (1 − w) > 0.1/T, scaled"),
+    "jacobian_norm": ("雅可比範數", "Jacobian norm"),
+    "share_above": ("超過 0.1/T 的比例", "share above 0.1/T"),
     # -- 03_causal_mask ----------------------------------------------------------------------
     "tokens_so_far": ("手上的詞元", "tokens so far"),
     "output_at": ("用位置幾的輸出", "output at position"),
     "keys_in_row": ("那一列的鍵數", "keys in its row"),
-    "predicts": ("猜的是", "predicts"),
+    "predicts": ("要猜的（規則）", "predicts (the rule)"),
     "not_there_yet": ("（還沒有）", "(not there yet)"),
     "position": ("位置", "position"),
     "token": ("詞元", "token"),
     "input": ("輸入", "input"),
     "target": ("目標", "target"),
+    "by_rule": ("照規則", "by the rule"),
+    "visible_positions": ("看得到的位置", "visible positions"),
+    "target_position": ("目標的位置", "position of the target"),
     "target_seen": ("看得到目標", "target visible"),
+    "no_mask": ("沒有遮罩", "no mask"),
     "mask_full": ("全可見遮罩", "full mask"),
     "mask_causal": ("因果遮罩", "causal mask"),
     "mask_sliding_window": ("滑動視窗遮罩", "sliding-window mask"),
@@ -455,13 +492,13 @@ LABELS: dict[str, tuple[str, str]] = {
     "mask_padding": ("填補遮罩", "padding mask"),
     "mask_document": ("文件遮罩", "document mask"),
     "rows_that_move": ("會動的列", "rows that move"),
-    "moved_full": ("沒有遮罩：變化", "no mask: change"),
+    "moved_unmasked": ("沒有遮罩：變化", "no mask: change"),
     "moved_causal": ("因果遮罩：變化", "causal mask: change"),
     "chance": ("亂猜的期望值", "expected by chance"),
-    "when": ("時機", "when"),
-    "training_unmasked": ("訓練，沒有遮罩", "training, no mask"),
-    "generating": ("生成", "generating"),
-    "training_masked": ("訓練，因果遮罩", "training, causal mask"),
+    "how_run": ("怎麼算", "how it is run"),
+    "whole_unmasked": ("整句一起算，沒有遮罩", "whole sentence, no mask"),
+    "generating": ("一步一步生成", "generating, step by step"),
+    "whole_masked": ("整句一起算，因果遮罩", "whole sentence, causal mask"),
     "share_right": ("答對的比例", "share right"),
     "loops_agree": ("與兩層迴圈相同", "agrees with the double loop"),
     "scores_before_mask": ("分數，遮罩之前", "scores before the mask"),
@@ -485,6 +522,7 @@ LABELS: dict[str, tuple[str, str]] = {
     "zeroed": ("之後：改成 0", "after: set to 0"),
     "renormalised": ("之後：重新正規化", "after: normalized again"),
     "before": ("之前就遮", "masked before"),
+    "same_as_before": ("權重與先遮相同", "same weights as masking before"),
     "zeroed_sums": ("改成 0：每列總和", "set to 0: row sums"),
     "renormalised_sums": ("重新正規化：每列總和", "normalized again: row sums"),
     "before_sums": ("之前就遮：每列總和", "masked before: row sums"),
@@ -504,11 +542,22 @@ LABELS: dict[str, tuple[str, str]] = {
     "decoder": ("解碼器", "decoder"),
     "cross_attention": ("交叉注意力", "cross-attention"),
     "fitting": ("合用的", "fitting"),
+    "no_such_mask": ("沒有這種遮罩", "no such mask"),
     "mask_value": ("遮罩值", "mask value"),
     "precision": ("精度", "precision"),
     "empty_row": ("空列", "empty row"),
     "added_float16": ("半精度要加上的數", "added in half precision"),
     # -- 04_softmax_and_output ---------------------------------------------------------------
+    "masked_scores_of": (
+        "「{token}」這一列遮罩後的分數",
+        'masked scores in the row of "{token}"',
+    ),
+    "two_ratios": (
+        "「圖書館」÷「小安」：蓋掉「書」之前、之後",
+        '"library" ÷ "Ann": before and after "book" is covered',
+    ),
+    "weights_covered": ("蓋掉「書」以後的權重", 'weights, "book" covered'),
+    "running_sum": ("累加：{axis}", "running sum: {axis}"),
     "shifted": ("減去最大值", "minus the maximum"),
     "exponentials": ("取指數", "exponential"),
     "total": ("總和", "sum"),
@@ -605,5 +654,7 @@ def label(key: str, /, **values: Any) -> str:
     KeyError
         If the key has no words.
     """
+    if key not in LABELS:
+        raise KeyError(f"key must be one of labels.py; got no such key as {key!r}.")
     words = LABELS[key][LANGUAGES.index(_language)]
     return words.format(**values) if values else words

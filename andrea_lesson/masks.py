@@ -3,6 +3,7 @@
 Every mask has a row for each query and a column for each key, and **True means "may attend"**.
 Where there are more keys than queries, the queries are the last tokens of the sequence, as when
 a model goes on from a cached beginning: query i stands at position i + (T_k - T_q).
+Sizes end at 1,048,576, and a mask at 2³⁰ cells, which fill a gigabyte.
 """
 
 from collections.abc import Sequence
@@ -13,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 BoolArray = NDArray[np.bool_]
+LONGEST, MOST_CELLS = 2**20, 2**30
 
 
 def full_mask(T_q: int, T_k: int | None = None) -> BoolArray:
@@ -89,7 +91,7 @@ def sliding_window_mask(T_q: int, T_k: int | None = None, *, window: int) -> Boo
     -----
     Source: Beltagy, Peters, Cohan 2020 (Longformer), section 3.1, here causal.
     """
-    window = _whole("window", window, at_least=1)
+    window = min(check_whole("window", window, 1), LONGEST)  # no key lies further back
     position, key = _positions(T_q, T_k)
     return (key <= position) & (key > position - window)
 
@@ -118,7 +120,7 @@ def prefix_mask(T_q: int, T_k: int | None = None, *, prefix: int) -> BoolArray:
     -----
     Source: Raffel et al. 2020 (T5), section 3.2.1, "causal with prefix".
     """
-    prefix = _whole("prefix", prefix, at_least=0)
+    prefix = check_whole("prefix", prefix, 0)
     position, key = _positions(T_q, T_k)
     return (key <= position) | (key < prefix)
 
@@ -148,7 +150,7 @@ def padding_mask(
     TypeError, ValueError
         If `lengths` is not one-dimensional, not whole numbers, or not within 0…T.
     """
-    T = _whole("T", T, at_least=0)
+    T = check_whole("T", T, 0, LONGEST)
     lengths = _plain("lengths", lengths)
     if lengths.size == 0:
         lengths = lengths.astype(int)
@@ -161,6 +163,7 @@ def padding_mask(
     outside = lengths[(lengths < 0) | (lengths > T)]
     if outside.size:
         raise ValueError(f"lengths must lie between 0 and T = {T}; got {outside[0]}.")
+    _check_cells("lengths and T", lengths.size, T)
     mask = np.arange(T) < lengths[:, None]  # (B, T)
     return mask[:, None, None, :] if heads else mask[:, None, :]
 
@@ -181,8 +184,10 @@ def document_mask(documents: Sequence[Any] | NDArray[Any]) -> BoolArray:
     Raises
     ------
     TypeError, ValueError
-        If `documents` does not have exactly one axis, or holds neither whole numbers nor text.
+        If `documents` does not have exactly one axis, or does not hold either whole numbers or
+        text.
     """
+    given = documents
     documents = _plain("documents", documents)
     if documents.ndim != 1:
         raise ValueError(
@@ -193,6 +198,11 @@ def document_mask(documents: Sequence[Any] | NDArray[Any]) -> BoolArray:
             f"documents must be whole numbers or text, an id per position; "
             f"got dtype {documents.dtype}."
         )
+    if isinstance(given, (list, tuple)):
+        kinds = {np.asarray(one).dtype.kind.replace("u", "i") for one in given}
+        if len(kinds) > 1:  # NumPy makes them all text, and 1 and "1" the same document
+            raise TypeError("documents must be all whole numbers or all text; got a mixture.")
+    _check_cells("documents", documents.size, documents.size)
     same: BoolArray = documents[:, None] == documents[None, :]  # (T, T)
     return same & causal_mask(documents.size)
 
@@ -204,8 +214,18 @@ def _positions(T_q: int, T_k: int | None) -> tuple[NDArray[np.int_], NDArray[np.
 
 
 def _sizes(T_q: int, T_k: int | None) -> tuple[int, int]:
-    T_q = _whole("T_q", T_q, at_least=0)
-    return T_q, T_q if T_k is None else _whole("T_k", T_k, at_least=0)
+    T_q = check_whole("T_q", T_q, 0, LONGEST)
+    T_k = T_q if T_k is None else check_whole("T_k", T_k, 0, LONGEST)
+    _check_cells("T_q and T_k", T_q, T_k)
+    return T_q, T_k
+
+
+def _check_cells(name: str, rows: int, columns: int) -> None:
+    """Refuse a mask that would not fit into memory."""
+    if rows * columns > MOST_CELLS:
+        raise ValueError(
+            f"{name} must make a mask of at most {MOST_CELLS:,} cells; got {rows:,} × {columns:,}."
+        )
 
 
 def _plain(name: str, value: Any) -> NDArray[Any]:
@@ -221,8 +241,24 @@ def _plain(name: str, value: Any) -> NDArray[Any]:
         ) from None
 
 
-def _whole(name: str, value: Any, at_least: int) -> int:
-    """Check a size; True and 3.0 are likely slips, so they are refused too."""
+def check_whole(name: str, value: Any, at_least: int, at_most: int | None = None) -> int:
+    """A whole number within limits, as a Python int.
+
+    True and 3.0 are likely slips, so they are refused too.
+
+    Parameters
+    ----------
+    name : str
+        The argument to blame.
+    value : int
+    at_least, at_most : int
+        Limits; none above if `at_most` is None.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If `value` is not a whole number, or lies outside.
+    """
     if isinstance(value, (bool, np.bool_)):
         raise TypeError(f"{name} must be a whole number; got {value}.")
     try:
@@ -230,6 +266,10 @@ def _whole(name: str, value: Any, at_least: int) -> int:
     except TypeError:
         came = repr(value) if np.isscalar(value) else type(value).__name__
         raise TypeError(f"{name} must be a whole number; got {came}.") from None
-    if number < at_least:
-        raise ValueError(f"{name} must be at least {at_least}; got {number}.")
+    if number < at_least or (at_most is not None and number > at_most):
+        limits = f"lie between {at_least} and {at_most}"
+        if at_most is None:
+            limits = f"be at least {at_least}"
+        came = str(number) if number.bit_length() < 100 else "a number of 30 digits or more"
+        raise ValueError(f"{name} must {limits}; got {came}.")
     return number

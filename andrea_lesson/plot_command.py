@@ -10,6 +10,7 @@ import numpy as np
 from .experiments import LONGEST, WIDEST, random_qkv
 from .figure_parts import BoolArray
 from .figure_style import FORMATS
+from .installation import prints_chinese
 from .labels import LANGUAGES, label, language
 from .masks import (
     causal_mask,
@@ -37,7 +38,13 @@ _HIGHEST_SEED = 2**32 - 1
 
 
 class _BadArgumentError(Exception):
-    """A sentence for the person who typed the command."""
+    """A sentence for the person who typed the command, in the language in force when shown."""
+
+    def __init__(self, key: str, **places: Any) -> None:
+        self.key, self.places = key, places
+
+    def __str__(self) -> str:
+        return label(self.key, **self.places)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -61,8 +68,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("picture", nargs="?", metavar="{" + ",".join(PICTURES) + "}")
     parser.add_argument("-o", "--output", metavar="FILE", help="ends in .png, .svg or .pdf")
     parser.add_argument("--T", default=None, metavar="N", help="positions (default: 16)")
-    parser.add_argument("--d-k", default="64", metavar="N", help="width of a head (default: 64)")
-    parser.add_argument("--seed", default="0", metavar="N", help="seed of the random numbers")
+    parser.add_argument("--d-k", metavar="N", help="width of a head (default: 64)")
+    parser.add_argument("--seed", metavar="N", help="seed of the random numbers (default: 0)")
     parser.add_argument(
         "--kind",
         "--mask",
@@ -79,7 +86,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--no-scale", action="store_true", help="leave out the division by √d_k")
     parser.add_argument(
-        "--color", default="auto", metavar="MODE", help=f"of weights: {', '.join(COLOURS)}"
+        "--color",
+        metavar="MODE",
+        help=f"of weights and steps: {', '.join(COLOURS)} (default: {COLOURS[0]})",
     )
     parser.add_argument("--lang", default=LANGUAGES[0], metavar="LANG", help=" or ".join(LANGUAGES))
 
@@ -99,18 +108,24 @@ def run(args: argparse.Namespace) -> int:
         nothing is written.
     """
     known = args.lang in LANGUAGES
-    with language(args.lang if known else LANGUAGES[0]):
-        try:
-            if not known:
-                raise _one_of("--lang", args.lang, LANGUAGES)
-            print(label("plot_written", path=_write(args)))
-        except (_BadArgumentError, ValueError, TypeError) as error:
+    figures = args.lang if known else LANGUAGES[0]
+    spoken = figures if prints_chinese(sys.stderr) else "en"  # a figure needs no such terminal
+    try:
+        if not known:
+            raise _one_of("--lang", args.lang, LANGUAGES)
+        with language(figures):
+            path = _write(args)
+    except (_BadArgumentError, ValueError, TypeError) as error:
+        with language(spoken):
             print(error, file=sys.stderr)
-            return 2
-        except OSError as error:
-            reason = error.strerror or str(error)
+        return 2
+    except OSError as error:
+        reason = error.strerror or str(error)
+        with language(spoken):
             print(label("plot_cannot_write", path=args.output, reason=reason), file=sys.stderr)
-            return 2
+        return 2
+    with language(spoken):
+        print(label("plot_written", path=path))
     return 0
 
 
@@ -118,13 +133,15 @@ def _write(args: argparse.Namespace) -> str:
     if args.picture not in PICTURES:
         raise _one_of("plot", args.picture or "", PICTURES)
     if not args.output:
-        raise _BadArgumentError(label("plot_no_output"))
+        raise _BadArgumentError("plot_no_output")
     path = Path(args.output)
     if path.suffix.lower() not in FORMATS:
-        raise _BadArgumentError(label("plot_suffix", name=path.name, formats=", ".join(FORMATS)))
+        raise _BadArgumentError("plot_suffix", name=path.name, formats=", ".join(FORMATS))
     if not path.parent.is_dir():
-        raise _BadArgumentError(label("plot_no_folder", folder=path.parent))
-    if args.color not in COLOURS:
+        raise _BadArgumentError("plot_no_folder", folder=path.parent)
+    _check_picture(args)
+    color = args.color or COLOURS[0]
+    if color not in COLOURS:
         raise _one_of("--color", args.color, COLOURS)
     kind = args.kind or ("causal" if args.picture == "mask" else "full")
     kind = "documents" if kind == "document" else kind
@@ -133,14 +150,14 @@ def _write(args: argparse.Namespace) -> str:
         figure, (ax,) = kept_figure(side=4.0)
         draw_mask(ax, mask, title=mask_words)
     else:
-        figure = _of_random_vectors(args, len(mask), None if kind == "full" else mask)
+        figure = _of_random_vectors(args, len(mask), None if kind == "full" else mask, color)
     save(figure, args.output)
     return str(args.output)
 
 
-def _of_random_vectors(args: argparse.Namespace, T: int, mask: BoolArray | None) -> Any:
-    d_k = _whole("--d-k", args.d_k, 1, WIDEST)
-    seed = _whole("--seed", args.seed, 0, _HIGHEST_SEED)
+def _of_random_vectors(args: argparse.Namespace, T: int, mask: BoolArray | None, color: str) -> Any:
+    d_k = 64 if args.d_k is None else _whole("--d-k", args.d_k, 1, WIDEST)
+    seed = 0 if args.seed is None else _whole("--seed", args.seed, 0, _HIGHEST_SEED)
     steps = attention_steps(
         *random_qkv(T, d_k, seed=seed), mask=mask, scale=1.0 if args.no_scale else None
     )
@@ -151,11 +168,11 @@ def _of_random_vectors(args: argparse.Namespace, T: int, mask: BoolArray | None)
         scores = label("scores" if args.no_scale else "scaled_scores")
         weights = label("weights")
         if args.picture == "steps":
-            draw_attention_steps(axes, steps, color=args.color)
+            draw_attention_steps(axes, steps, color=color)
             figure.text(0.5, 1.0, words, ha="center", va="bottom")
         elif args.picture == "weights":
             title = f"{weights}\n{words}"
-            draw_weights(axes[0], steps.weights, mask=mask, title=title, color=args.color)
+            draw_weights(axes[0], steps.weights, mask=mask, title=title, color=color)
         else:
             draw_scores(axes[0], steps.scaled_scores, mask=mask, title=f"{scores}\n{words}")
     return figure
@@ -166,12 +183,12 @@ def _mask(args: argparse.Namespace, kind: str) -> tuple[BoolArray, str]:
     if kind not in KINDS:
         raise _one_of("--kind", kind, KINDS)
     _check_belongs(args, kind)
-    T = 16 if args.T is None else _whole("--T", args.T, 0, LONGEST)
+    T = 16 if args.T is None else _whole("--T", args.T, 1, LONGEST)
     if kind == "sliding-window":
         window = _whole("--window", args.window, 1, LONGEST)
         return sliding_window_mask(T, window=window), label(f"plot_{kind}", window=window)
     if kind == "prefix":
-        prefix = _whole("--prefix", args.prefix, 0, LONGEST)
+        prefix = _whole("--prefix", args.prefix, 0, T)
         return prefix_mask(T, prefix=prefix), label(f"plot_{kind}", prefix=prefix)
     if kind == "padding":
         length = _whole("--lengths", args.lengths, 0, T)
@@ -180,11 +197,26 @@ def _mask(args: argparse.Namespace, kind: str) -> tuple[BoolArray, str]:
     if kind == "documents":
         lengths = [_whole("--lengths", part, 1, LONGEST) for part in args.lengths.split(",")]
         if args.T is not None and sum(lengths) != T:
-            raise _BadArgumentError(label("plot_sum", T=T, total=sum(lengths)))
+            raise _BadArgumentError("plot_sum", T=T, total=sum(lengths))
+        if sum(lengths) > LONGEST:
+            raise _BadArgumentError("plot_sum_too_long", high=LONGEST, total=sum(lengths))
         documents = np.repeat(np.arange(len(lengths)), lengths)
         words = label(f"plot_{kind}", lengths=", ".join(map(str, lengths)))
         return document_mask(documents), words
     return {"full": full_mask, "causal": causal_mask}[kind](T), label(f"plot_{kind}")
+
+
+def _check_picture(args: argparse.Namespace) -> None:
+    """Each option of the random vectors has an effect on the picture that is asked for."""
+    for option, given, wanted in (
+        ("--d-k", args.d_k is not None, PICTURES[1:]),
+        ("--seed", args.seed is not None, PICTURES[1:]),
+        ("--no-scale", args.no_scale, PICTURES[1:]),
+        ("--color", args.color is not None, PICTURES[2:]),
+    ):
+        if given and args.picture not in wanted:
+            words = " / ".join(wanted)
+            raise _BadArgumentError("plot_not_used", option=option, wanted=words, kind=args.picture)
 
 
 def _check_belongs(args: argparse.Namespace, kind: str) -> None:
@@ -196,9 +228,9 @@ def _check_belongs(args: argparse.Namespace, kind: str) -> None:
     ):
         if value is not None and kind not in wanted:
             words = " / ".join(f"--kind {one}" for one in wanted)
-            raise _BadArgumentError(label("plot_not_used", option=option, wanted=words, kind=kind))
+            raise _BadArgumentError("plot_not_used", option=option, wanted=words, kind=kind)
         if value is None and kind in wanted:
-            raise _BadArgumentError(label("plot_needs", option=option, kind=kind))
+            raise _BadArgumentError("plot_needs", option=option, kind=kind)
 
 
 def _whole(option: str, text: str, low: int, high: int) -> int:
@@ -207,10 +239,9 @@ def _whole(option: str, text: str, low: int, high: int) -> int:
     except ValueError:
         value = low - 1
     if not low <= value <= high:
-        raise _BadArgumentError(label("plot_whole", option=option, value=text, low=low, high=high))
+        raise _BadArgumentError("plot_whole", option=option, value=text, low=low, high=high)
     return value
 
 
 def _one_of(option: str, value: str, choices: tuple[str, ...]) -> _BadArgumentError:
-    words = label("plot_one_of", option=option, value=value, choices=", ".join(choices))
-    return _BadArgumentError(words)
+    return _BadArgumentError("plot_one_of", option=option, value=value, choices=", ".join(choices))

@@ -26,7 +26,9 @@ from .drawing import (
     WEIGHTS_MAP,
     draw_attention_steps,
     draw_mask,
+    draw_masking,
     draw_masks,
+    draw_matrices,
     draw_matrix,
     draw_scores,
     draw_weights,
@@ -45,7 +47,9 @@ __all__ = [
     "draw_growth",
     "draw_histogram",
     "draw_mask",
+    "draw_masking",
     "draw_masks",
+    "draw_matrices",
     "draw_matrix",
     "draw_perfect_match",
     "draw_row",
@@ -56,7 +60,9 @@ __all__ = [
     "plot_effective_keys",
     "plot_growth",
     "plot_mask",
+    "plot_masking",
     "plot_masks",
+    "plot_matrices",
     "plot_matrix",
     "plot_perfect_match",
     "plot_row",
@@ -203,7 +209,7 @@ def plot_masks(
     tokens: Sequence[str] | None = None,
     axes: Sequence[Axes] | NDArray[Any] | None = None,
 ) -> NDArray[Any]:
-    """Small pictures of several masks, three side by side, for comparison.
+    """Small pictures of several masks, up to six side by side, for comparison.
 
     Parameters
     ----------
@@ -229,8 +235,42 @@ def plot_masks(
         return draw_masks(axes, masks, tokens=tokens)
     count = len(masks)
     with _pyplot_figure() as figure:
-        places = place_axes(figure, count, width=2.1, height=2.1, across=min(count, 3))
+        places = place_axes(figure, count, width=1.55, height=1.55, across=min(count, 6))
         return draw_masks(places, masks, tokens=tokens)
+
+
+def plot_masking(
+    before: Any,
+    after: Any,
+    *,
+    tokens: Sequence[str] | None = None,
+    axes: Sequence[Axes] | NDArray[Any] | None = None,
+) -> NDArray[Any]:
+    """Scores and weights before and after a mask, side by side.
+
+    Parameters
+    ----------
+    before, after : AttentionSteps
+        Of one head, from :func:`andrea_lesson.attention_steps` without and with the mask.
+    tokens : sequence of str, optional
+        Names of the positions.
+    axes : four Axes, optional
+        Where to draw; a new pyplot figure by default.
+
+    Returns
+    -------
+    ndarray of Axes, shape (4,)
+
+    Raises
+    ------
+    TypeError, ValueError
+        In one sentence that names the argument, what came and what is wanted.
+    """
+    if axes is not None:
+        return draw_masking(axes, before, after, tokens=tokens)
+    with _pyplot_figure() as figure:
+        four = place_axes(figure, 4, width=1.88, height=1.88)
+        return draw_masking(four, before, after, tokens=tokens)
 
 
 def plot_attention_steps(
@@ -238,6 +278,7 @@ def plot_attention_steps(
     *,
     tokens: Sequence[str] | None = None,
     axes: Sequence[Axes] | NDArray[Any] | None = None,
+    same_colours: bool = False,
 ) -> NDArray[Any]:
     """Scores, scaled scores, masked scores, weights and output side by side.
 
@@ -250,6 +291,9 @@ def plot_attention_steps(
         Names of the positions.
     axes : five Axes, optional
         Where to draw; a new pyplot figure by default.
+    same_colours : bool
+        One colour scale for scores, scaled and masked scores: what the scaling does to them
+        shows, and their detail may pale.
 
     Returns
     -------
@@ -261,10 +305,10 @@ def plot_attention_steps(
         In one sentence that names the argument, what came and what is wanted.
     """
     if axes is not None:
-        return draw_attention_steps(axes, steps, tokens=tokens)
+        return draw_attention_steps(axes, steps, tokens=tokens, same_colours=same_colours)
     with _pyplot_figure() as figure:
         five = place_axes(figure, 5, width=2.4, height=2.4)
-        return draw_attention_steps(five, steps, tokens=tokens)
+        return draw_attention_steps(five, steps, tokens=tokens, same_colours=same_colours)
 
 
 def plot_row(
@@ -312,6 +356,7 @@ def plot_matrix(
     ax: Axes | None = None,
     numbers: bool = True,
     limit: float | None = None,
+    kind: str = "scores",
 ) -> Axes:
     """Heatmap of any small matrix, with names along its sides and numbers in its cells.
 
@@ -327,6 +372,8 @@ def plot_matrix(
         Write the numbers into the cells, up to 10 columns.
     limit : float, optional
         Colours reach from -limit to limit; by default a round number.
+    kind : {"scores", "weights"}
+        Colours of scores, blue and red around 0, or of weights, dark to light from 0 to 1.
 
     Returns
     -------
@@ -338,7 +385,51 @@ def plot_matrix(
         In one sentence that names the argument, what came and what is wanted.
     """
     with _heatmap_axes(ax, matrix) as target:
-        return draw_matrix(target, matrix, rows=rows, columns=columns, title=title, numbers=numbers)
+        return draw_matrix(
+            target,
+            matrix,
+            rows=rows,
+            columns=columns,
+            title=title,
+            numbers=numbers,
+            limit=limit,
+            kind=kind,
+        )
+
+
+def plot_matrices(
+    matrices: Mapping[str, tuple[Any, Sequence[str] | None]],
+    *,
+    rows: Sequence[str] | None = None,
+    axes: Sequence[Axes] | NDArray[Any] | None = None,
+) -> NDArray[Any]:
+    """Matrices that share their rows side by side, in the same colours, for comparison.
+
+    Parameters
+    ----------
+    matrices : mapping of str to (array of shape (rows, columns), names of the columns)
+        By title; None instead of names numbers the columns.
+    rows : sequence of str, optional
+        Names of the rows, the same for all.
+    axes : Axes, one for each matrix, optional
+        Where to draw; a new pyplot figure by default.
+
+    Returns
+    -------
+    ndarray of Axes, one axis
+
+    Raises
+    ------
+    TypeError, ValueError
+        In one sentence that names the argument, what came and what is wanted.
+    """
+    if not matrices:
+        raise ValueError("matrices must hold at least one matrix; got none.")
+    if axes is not None:
+        return draw_matrices(axes, matrices, rows=rows)
+    with _pyplot_figure() as figure:
+        places = place_axes(figure, len(matrices), width=2.2, height=2.2)
+        return draw_matrices(places, matrices, rows=rows)
 
 
 def plot_growth(spreads: "ScoreSpreads", *, ax: Axes | None = None) -> Axes:

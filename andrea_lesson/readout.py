@@ -5,6 +5,7 @@ shows by keys: ``show(guess=guess, measured=3)``.
 """
 
 import html
+import sys
 from collections.abc import Iterable
 from typing import Any
 from unicodedata import east_asian_width
@@ -22,12 +23,21 @@ def show(**named: Any) -> None:
     **named
         Values by key.  A key of `labels.py` is shown by its words, any other by itself, as a
         symbol; None is shown as a question still open.
+
+    Raises
+    ------
+    TypeError
+        If there is nothing to show.
     """
+    if not named:
+        raise TypeError("show must get values by name, as in show(measured=3); got none.")
+    encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
     words = {_words(key): _text(value) for key, value in named.items()}
     width = max(_width(word) for word in words)
     for word, text in words.items():
         start = word + " " * (width - _width(word) + 2)
-        print(start + text.replace("\n", "\n" + " " * (width + 2)))
+        line = start + text.replace("\n", "\n" + " " * (width + 2))
+        print(line.encode(encoding, "replace").decode(encoding))  # ? where it has no such letter
 
 
 class Table:
@@ -37,11 +47,21 @@ class Table:
     ----------
     columns : dict of str to sequence
         Columns by key, all of one length.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If a column is not a sequence, or the lengths differ.
     """
 
     def __init__(self, columns: dict[str, Iterable[Any]]) -> None:
         self.head = [_words(key) for key in columns]
-        self.rows = [[_text(value) for value in row] for row in zip(*columns.values(), strict=True)]
+        cells = {key: _column(key, values) for key, values in columns.items()}
+        lengths = {key: len(column) for key, column in cells.items()}
+        if len(set(lengths.values())) > 1:
+            came = ", ".join(f"{length} in {key}" for key, length in lengths.items())
+            raise ValueError(f"columns must have one length; got {came}.")
+        self.rows = [list(row) for row in zip(*cells.values(), strict=True)]
 
     def __repr__(self) -> str:
         lines = [self.head, *self.rows]
@@ -68,24 +88,59 @@ def table(**columns: Iterable[Any]) -> Table:
     return Table(columns)
 
 
+def answer(answers: Any, key: str) -> Any:
+    """Look up one of a reader's answers, whatever the reader has made of them.
+
+    Parameters
+    ----------
+    answers : dict
+        Answers by key.  Anything else, such as a single number, holds no answer.
+    key : str
+
+    Returns
+    -------
+    object or None
+        The answer to `key`, or None where there is none.
+    """
+    return answers.get(key) if isinstance(answers, dict) else None
+
+
+def _column(key: str, values: Iterable[Any]) -> list[str]:
+    try:
+        cells = list(values)
+    except TypeError:
+        came = type(values).__name__
+        raise TypeError(f"{key} must be a sequence, a value for each row; got {came}.") from None
+    return [_text(value) for value in cells]
+
+
 def _words(key: str) -> str:
     return label(key) if key in LABELS else key
 
 
 def _text(value: Any) -> str:
-    """One value: three significant digits for fractions, whole numbers in full."""
+    """One value: three significant digits for fractions, whole numbers in full, a real minus."""
     if value is None:
         return label("not_answered")
     if isinstance(value, (bool, np.bool_)):
         return label("yes" if value else "no")
     if isinstance(value, (float, np.floating)):
         number = float(value)
-        return f"{number:.3g}" if abs(number) < 1000 else f"{number:,.0f}"
+        return _minus(f"{number:.3g}" if abs(number) < 1000 else f"{number:,.0f}")
     if isinstance(value, (int, np.integer)):
-        return f"{value:,}"
+        return _minus(f"{value:,}")
     if isinstance(value, (list, np.ndarray)):
-        return np.array2string(np.asarray(value), precision=3, suppress_small=True, separator=" ")
+        try:
+            array = np.asarray(value)
+        except ValueError:  # rows of unequal length, as a guess may have
+            return str(value)
+        text = np.array2string(array, precision=3, suppress_small=True, separator=" ")
+        return _minus(text) if array.dtype.kind in "iuf" else text
     return str(value)
+
+
+def _minus(number: str) -> str:
+    return number.replace("-", "−")
 
 
 def _width(text: str) -> int:

@@ -225,7 +225,7 @@ def _weights(
     scaled_scores = scores * scale
     allowed = check_mask(xp, mask, scores)
     if allowed is None:
-        masked_scores = scaled_scores
+        masked_scores = xp.asarray(scaled_scores, copy=True)
         weights = _softmax(xp, scaled_scores, _constant(xp, False, like=scores))
     else:
         hidden = _constant(xp, -xp.inf, like=scores)

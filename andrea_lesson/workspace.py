@@ -28,6 +28,31 @@ class WorkspaceError(Exception):
     """The working copy cannot be made; the message is one sentence for the user."""
 
 
+def working_folder(name: str) -> Path:
+    """The folder that ``--dir`` names, as an absolute path.
+
+    Parameters
+    ----------
+    name : str
+        As it was typed.
+
+    Returns
+    -------
+    pathlib.Path
+
+    Raises
+    ------
+    WorkspaceError
+        If the name is empty, or the current folder is gone.
+    """
+    if not name.strip():
+        raise WorkspaceError(label("cli_no_folder_named"))
+    try:
+        return Path.cwd() / name
+    except OSError as error:
+        raise WorkspaceError(label("cli_current_folder_gone")) from error
+
+
 def update_workspace(folder: Path, source: Path | None = None) -> list[str]:
     """Bring the working copy up to date.
 
@@ -46,18 +71,37 @@ def update_workspace(folder: Path, source: Path | None = None) -> list[str]:
     Raises
     ------
     WorkspaceError
-        If the folder lies in the lesson's own notebooks, or cannot be written.
+        If the folder is the lesson itself or lies in its notebooks, or cannot be written.
     """
     try:
         source = resource_path("notebooks") if source is None else source
-        if folder.resolve().is_relative_to(source.resolve()):
+        if folder.resolve().is_relative_to(source.resolve()) or _is_checkout(folder):
             raise WorkspaceError(label("cli_folder_is_lesson", folder=folder))
         folder.mkdir(parents=True, exist_ok=True)
         return _deliver_all(folder, source)
-    except OSError as error:
-        in_the_way = isinstance(error, FileExistsError | NotADirectoryError)
-        reason = label("cli_file_in_the_way") if in_the_way else error.strerror or str(error)
-        raise WorkspaceError(label("cli_folder_fails", folder=folder, reason=reason)) from error
+    except (OSError, RuntimeError, ValueError) as error:  # also a loop of links, a name with \0
+        raise WorkspaceError(
+            label("cli_folder_fails", folder=folder, reason=_reason(error))
+        ) from error
+
+
+def _is_checkout(folder: Path) -> bool:
+    try:
+        return b'name = "andrea-lesson"' in (folder / "pyproject.toml").read_bytes()
+    except OSError:  # there is none
+        return folder.resolve() == Path(__file__).resolve().parents[1]
+
+
+def _reason(error: Exception) -> str:
+    if (
+        not isinstance(error, FileExistsError | NotADirectoryError | IsADirectoryError)
+        or not error.filename
+    ):
+        return getattr(error, "strerror", None) or str(error)
+    wanted = Path(error.filename2 or error.filename)
+    there = (path for path in (wanted, *wanted.parents) if os.path.lexists(path))
+    path = next(there, wanted)
+    return label("cli_folder_in_the_way" if path.is_dir() else "cli_file_in_the_way", path=path)
 
 
 def first_notebook(folder: Path, language: str) -> str | None:
@@ -78,8 +122,8 @@ def _deliver_all(folder: Path, source: Path) -> list[str]:
             sentences.append(label("cli_newer_lesson", new=new, old=path))
     if delivered != before:
         note.parent.mkdir(exist_ok=True)
-        text = json.dumps(delivered, ensure_ascii=False, indent=1)
-        _write(note, text.encode("utf-8"), replace=True)
+        # in ASCII: a damaged note may hold what UTF-8 cannot
+        _write(note, json.dumps(delivered, indent=1).encode("ascii"), replace=True)
     return sentences
 
 

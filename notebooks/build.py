@@ -2,7 +2,7 @@
 
     python notebooks/build.py [NAME …]           write and run both editions
     python notebooks/build.py --no-run [NAME …]  write them; unchanged cells keep their outputs
-    python notebooks/build.py --check            fail on drift, stale translations, wrong words
+    python notebooks/build.py --check [NAME …]   fail on drift, stale translations, wrong words
     python notebooks/build.py --warn             list forms that may be wrong, for a reader
     python notebooks/build.py --rerun [NAME …]   run anew and compare with the stored numbers
     python notebooks/build.py --stamp NAME KEY … (or all)  these translations are up to date
@@ -22,15 +22,20 @@ from nbformat import NotebookNode
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))  # run as a script or imported alike
 
-from build_checks import check
+from build_checks import check, damage
 from build_run import EXERCISE_PANELS, Run, RunError, differences, run_all, tidy
-from build_source import LANGUAGES, Project, edition, read_source, stamp, structure_problems
+from build_source import LANGUAGES, Cell, Project, edition, read_source, stamp, structure_problems
 from build_words import Glossary, chinese_warnings
 
 
 def read_stored(path: Path) -> NotebookNode | None:
-    """The generated notebook as it is stored, if there is one."""
-    return nbformat.read(path, as_version=4) if path.exists() else None
+    """The generated notebook as it is stored, if there is one and it is whole."""
+    try:
+        stored: NotebookNode = nbformat.reads(path.read_text(encoding="utf-8"), as_version=4)
+        nbformat.validate(stored)
+    except Exception:  # missing, or damaged in one of many ways
+        return None
+    return stored
 
 
 def write(notebook: NotebookNode, path: Path) -> None:
@@ -51,10 +56,19 @@ def with_old_outputs(notebook: NotebookNode, stored: NotebookNode | None) -> Not
 
 def chosen(project: Project, names: Sequence[str]) -> list[Path]:
     """Sources whose names begin as asked, or all."""
-    found = [path for path in project.sources if path.stem.startswith(tuple(names) or "")]
-    if not found:
-        raise SystemExit(f"No source in notebooks/src is named {' or '.join(names) or '…'}.")
-    return found
+    stems = [path.stem for path in project.sources]
+    for name in names or [""]:
+        if not any(stem.startswith(name) for stem in stems):
+            raise SystemExit(f"No source in notebooks/src is named {name or '…'}.")
+    return [path for path in project.sources if path.stem.startswith(tuple(names) or "")]
+
+
+def cells_of(source: Path) -> list[Cell]:
+    """The cells of a source; a damaged one ends the command with a line."""
+    try:
+        return read_source(source)
+    except Exception as error:
+        raise SystemExit(f"{source.name}: {damage(error)}") from None
 
 
 def run_editions(
@@ -63,7 +77,7 @@ def run_editions(
     """Run both editions of the sources in an empty folder: name, language, notebook, result."""
     editions = []
     for source in sources:
-        cells = read_source(source)
+        cells = cells_of(source)
         if problems := structure_problems(cells):
             raise SystemExit("\n".join(f"{source.name}: {problem}" for problem in problems))
         editions += [(source.stem, lang, edition(cells, lang)) for lang in LANGUAGES]
@@ -122,21 +136,30 @@ def main(arguments: Sequence[str] | None = None, root: Path | None = None) -> in
     began = time.perf_counter()
     problems: list[str] = []
     if options.stamp:
-        (source,) = chosen(project, options.stamp[:1])
-        print("stamped:", ", ".join(stamp(source, options.stamp[1:])) or "nothing to change")
+        name, *keys = options.stamp
+        source, *more = chosen(project, [name])
+        if more:
+            raise SystemExit(f"More than one source in notebooks/src begins with {name}.")
+        try:
+            print("stamped:", ", ".join(stamp(source, keys)) or "nothing to change")
+        except KeyError as error:
+            raise SystemExit(error.args[0]) from None
     elif options.check:
-        problems = list(check(project))
+        problems = list(check(project, chosen(project, options.names)))
     elif options.warn:
-        glossary = Glossary(project.root / "data" / "glossary.csv")
+        try:
+            glossary = Glossary(project.root / "data" / "glossary.csv")
+        except (OSError, ValueError) as error:
+            raise SystemExit(f"data/glossary.csv: {damage(error)}") from None
         for source in project.sources:
-            for cell in read_source(source):
+            for cell in cells_of(source):
                 for message in chinese_warnings(cell, glossary):
                     print(f"{source.name}: {cell.key}: {message}")
     elif options.rerun:
         problems = rerun(project, chosen(project, options.names))
     elif options.no_run:
         for source in chosen(project, options.names):
-            cells = read_source(source)
+            cells = cells_of(source)
             problems += [f"{source.name}: {text}" for text in structure_problems(cells)]
             for language in LANGUAGES if not problems else ():
                 path = project.notebook(source.stem, language)

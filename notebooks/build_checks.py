@@ -1,9 +1,10 @@
 """Checks that run nothing: twins against each other, stored notebooks against their sources."""
 
+import csv
 import json
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ from nbformat import NotebookNode
 from build_markdown import take_apart
 from build_source import (
     LANGUAGES,
+    METADATA,
     VOLATILE,
     Cell,
     Project,
@@ -32,29 +34,43 @@ from build_words import (
 )
 
 MAX_BYTES = 1_000_000
+_OF_A_RUN = ("outputs", "execution_count")
 _MACHINE_PATH = re.compile(r"(?:/tmp|/home|/Users|/root|/var/folders)/|\b[A-Z]:\\")
 
 
-def check(project: Project) -> Iterator[str]:
-    """Everything that is wrong in the lesson's sources and stored notebooks, a line each."""
-    glossary = Glossary(project.root / "data" / "glossary.csv")
+def check(project: Project, sources: Sequence[Path] = ()) -> Iterator[str]:
+    """Everything that is wrong in the lesson's sources and stored notebooks, a line each.
+
+    Parameters
+    ----------
+    project : Project
+    sources : sequence of pathlib.Path
+        Those to look at; all by default.  The other files are looked at anyway.
+    """
+    glossary = Glossary(None)  # with a damaged one, everything else is still checked
+    try:
+        glossary = Glossary(project.root / "data" / "glossary.csv")
+    except (OSError, ValueError, csv.Error) as error:
+        yield f"data/glossary.csv: {damage(error)}"
     names = [source.stem for source in project.sources]
-    for source in project.sources:
-        cells = read_source(source)
+    for source in sources or project.sources:
+        place = f"notebooks/src/{source.name}"
+        try:
+            cells = read_source(source)
+        except Exception as error:  # whatever a damaged file makes jupytext raise
+            yield f"{place}: {damage(error)}"
+            continue
         problems = structure_problems(cells)
-        if not problems:
-            problems = [
-                *twin_problems(cells, names),
-                *chinese_cell_problems(cells, glossary),
-                *code_word_problems(cells),
-            ]
-        yield from (f"notebooks/src/{source.name}: {problem}" for problem in problems)
+        yield from (f"{place}: {problem}" for problem in problems)
+        if problems:
+            continue
+        yield from _told(place, twin_problems, cells, names)
+        yield from _told(place, chinese_cell_problems, cells, glossary)
+        yield from _told(place, code_word_problems, cells)
         for language in LANGUAGES:
-            if not structure_problems(cells):
-                place = f"notebooks/{language}/{source.stem}.ipynb"
-                path = project.notebook(source.stem, language)
-                for problem in stored_problems(path, edition(cells, language)):
-                    yield f"{place}: {problem}"
+            place = f"notebooks/{language}/{source.stem}.ipynb"
+            path = project.notebook(source.stem, language)
+            yield from _told(place, stored_problems, path, edition(cells, language))
     for language in LANGUAGES:
         for path in sorted((project.root / "notebooks" / language).glob("*.ipynb")):
             if path.stem not in names:
@@ -63,8 +79,28 @@ def check(project: Project) -> Iterator[str]:
         ("andrea_lesson/labels.py", label_problems),
         ("README.md", readme_problems),
     ):
-        text = (project.root / name).read_text(encoding="utf-8")
-        yield from (f"{name}: {problem}" for problem in problems_of(text, glossary))
+        yield from _told(name, _text_problems, project.root / name, problems_of, glossary)
+
+
+def _text_problems(
+    path: Path, problems_of: Callable[[str, Glossary], list[str]], glossary: Glossary
+) -> list[str]:
+    return problems_of(path.read_text(encoding="utf-8"), glossary)
+
+
+def _told(place: str, look: Callable[..., Iterable[str]], *arguments: Any) -> Iterator[str]:
+    """The problems of one file; what cannot be looked at is one, and stops no other check."""
+    try:
+        for problem in look(*arguments):
+            yield f"{place}: {problem}"
+    except Exception as error:
+        yield f"{place}: {damage(error)}"
+
+
+def damage(error: Exception) -> str:
+    """What is wrong with a file that cannot be looked at."""
+    words = getattr(error, "strerror", None) or str(error).split("\n")[0]
+    return f"it is damaged or missing ({type(error).__name__}: {words})"
 
 
 def twin_problems(cells: list[Cell], names: Iterable[str]) -> Iterator[str]:
@@ -132,13 +168,16 @@ def stored_problems(path: Path, expected: NotebookNode) -> Iterator[str]:
     if len(text.encode("utf-8")) > MAX_BYTES:
         yield f"{len(text.encode('utf-8')):,} bytes are more than {MAX_BYTES:,}"
     stored = json.loads(text)
-    if stored["metadata"].get("kernelspec", {}).get("name") != "python3":
-        yield "the kernel is not python3"
+    if stored["metadata"].get("kernelspec") != METADATA["kernelspec"]:
+        yield f"the kernel is not {METADATA['kernelspec']}"
     if "widgets" in stored["metadata"]:
         yield "it stores widget state (metadata.widgets)"
     yield from _drift(stored, json.loads(nbformat.writes(expected)))
     code = [cell for cell in stored["cells"] if cell["cell_type"] == "code"]
     fresh = [cell["id"] for cell in code if cell.get("execution_count") is None]
+    counts = [cell.get("execution_count") for cell in code]
+    if not fresh and counts != list(range(1, len(code) + 1)):
+        yield "it was not run from top to bottom (run build.py)"
     if fresh:
         more = f" and {len(fresh) - 1} more were" if fresh[1:] else " was"
         yield f"{fresh[0]}{more} never executed (run build.py)"
@@ -163,17 +202,17 @@ def _drift(stored: dict[str, Any], expected: dict[str, Any]) -> Iterator[str]:
         yield f"the format's version {advice}"
     ours, theirs = (
         [
-            {part: cell.get(part) for part in ("cell_type", "id", "metadata", "source")}
+            {part: value for part, value in cell.items() if part not in _OF_A_RUN}
             for cell in notebook["cells"]
         ]
         for notebook in (stored, expected)
     )
-    if [cell["id"] for cell in ours] != [cell["id"] for cell in theirs]:
+    if [cell.get("id") for cell in ours] != [cell["id"] for cell in theirs]:
         yield f"the list of cells {advice}"
         return
     for mine, other in zip(ours, theirs, strict=True):
-        for part in ("cell_type", "metadata", "source"):
-            if mine[part] != other[part]:
+        for part in sorted({*mine, *other}):
+            if mine.get(part) != other.get(part):
                 yield f"{mine['id']}: its {part.replace('source', 'text')} {advice}"
 
 

@@ -41,11 +41,16 @@ _PAIR = re.compile(r"(?<!\w)([A-Za-z]+)(?= +([A-Za-z]+)(?!\w))")
 
 
 class Glossary:
-    """The terms of `data/glossary.csv`."""
+    """The terms of `data/glossary.csv`, or of no file; an empty or torn file is a ValueError."""
 
-    def __init__(self, path: Path) -> None:
-        with path.open(encoding="utf-8", newline="") as file:
-            self.rows = list(csv.DictReader(file))
+    def __init__(self, path: Path | None) -> None:
+        self.rows: list[dict[str, str]] = []
+        if path is not None:
+            with path.open(encoding="utf-8", newline="") as file:
+                self.rows = list(csv.DictReader(file))
+            columns = ("zh", "lint", "warn")
+            if not self.rows or any(row.get(name) is None for row in self.rows for name in columns):
+                raise ValueError(f"it needs rows with {', '.join(columns)}")
         self.right = {
             form
             for row in self.rows

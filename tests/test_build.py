@@ -145,3 +145,54 @@ def test_a_malformed_source_fails(root, capsys, name):
     assert any(message in problem for problem in problems), problems
     with pytest.raises(SystemExit):  # and nothing is built from it
         build.main([], root)
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (b"# %% \xff", "UnicodeDecodeError"),
+        (b'# %% key="a" tags="core"\n1\n', "'core' is not of type 'array'"),
+    ],
+)
+@pytest.mark.parametrize("option", ["--no-run", "--rerun", "--warn"])
+def test_a_source_that_cannot_be_read_is_one_problem(root, content, words, option):
+    source_of(root).write_bytes(content)
+    edit(root / "README.md", "這是一課", "這是一課,")
+    first, second = check(Project(root))
+    assert first.startswith("notebooks/src/00_tiny.py: it is damaged or missing (")
+    assert words in first
+    assert second.startswith("README.md: ")
+    with pytest.raises(SystemExit, match="it is damaged"):
+        build.main([option], root)
+
+
+GLOSSARIES = {
+    "missing": None,
+    "empty": b"",
+    "no rows": b"section,english,zh,symbol,avoid,lint,warn,review\n",
+    "no columns": b"a,b\n1,2\n",
+    "cut": b"english,zh,lint,warn\nrow\n",
+    "not utf-8": b"\xff\xfe",
+}
+
+
+@pytest.mark.parametrize("content", GLOSSARIES.values(), ids=GLOSSARIES)
+def test_a_damaged_glossary_is_one_problem(root, content):
+    path = root / "data" / "glossary.csv"
+    path.unlink()
+    if content is not None:
+        path.write_bytes(content)
+    edit(root / "README.md", "這是一課", "這是一課,")
+    with pytest.raises(SystemExit, match="it is damaged"):
+        build.main(["--warn"], root)
+    first, second = check(Project(root))
+    assert first.startswith("data/glossary.csv: it is damaged or missing (")
+    assert second.startswith("README.md: half-width")
+
+
+def test_missing_words_are_problems(root):
+    (root / "README.md").unlink()
+    (root / "andrea_lesson" / "labels.py").write_text("LABELS = {", encoding="utf-8")
+    first, second = check(Project(root))
+    assert first.startswith("andrea_lesson/labels.py: it is damaged or missing (SyntaxError")
+    assert second.startswith("README.md: it is damaged or missing (FileNotFoundError")

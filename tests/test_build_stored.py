@@ -32,7 +32,23 @@ VIEW = "application/vnd.jupyter.widget-view+json"
 STORED = {
     "kernel": (
         lambda nb, cells: nb["metadata"]["kernelspec"].update(name="conda-env-lesson-py"),
-        "the kernel is not python3",
+        "the kernel is not {",
+    ),
+    "language of the kernel": (
+        lambda nb, cells: nb["metadata"]["kernelspec"].update(language="R"),
+        "the kernel is not {",
+    ),
+    "name of the kernel": (
+        lambda nb, cells: nb["metadata"]["kernelspec"].update(display_name="mine"),
+        "the kernel is not {",
+    ),
+    "attachments": (
+        lambda nb, cells: cells["claim"].update(attachments={"a.png": {"image/png": "AA=="}}),
+        "claim: its attachments differs",
+    ),
+    "order of a run": (
+        lambda nb, cells: cells["numbers"].update(execution_count=9),
+        "it was not run from top to bottom",
     ),
     "widgets": (
         lambda nb, cells: nb["metadata"].update(widgets={}),
@@ -89,6 +105,39 @@ def test_a_stored_notebook_with_a_fault_fails(root, name):
     (problem,) = check(Project(root))
     assert problem.startswith("notebooks/zh-Hant/00_tiny.ipynb: ")
     assert message in problem
+
+
+DAMAGED = {
+    "empty": b"",
+    "list": b"[]",
+    "not utf-8": b"\xff\xfe",
+    "no cells": b'{"metadata": {}, "nbformat": 4, "nbformat_minor": 5}',
+    "no metadata": b'{"cells": [], "nbformat": 4, "nbformat_minor": 5}',
+    "cells of nothing": b'{"cells": [3], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}',
+}
+
+
+@pytest.mark.parametrize("content", DAMAGED.values(), ids=DAMAGED)
+def test_a_damaged_notebook_is_a_problem_and_is_built_anew(root, content, capsys):
+    stored_of(root).write_bytes(content)
+    edit(root / "README.md", "這是一課", "这是一課,")
+    problems = list(check(Project(root)))
+    assert any(line.startswith("notebooks/zh-Hant/00_tiny.ipynb: it is dam") for line in problems)
+    assert problems[-1].startswith("README.md: ")
+    assert build.main(["--rerun"], root) == 1
+    assert "the stored notebook is not of this source" in capsys.readouterr().out
+    assert build.main(["--no-run"], root) == 0
+    assert [cell.id for cell in nbformat.read(stored_of(root), as_version=4).cells][:2] == [
+        "title",
+        "setup",
+    ]
+
+
+def test_a_failed_run_takes_no_outputs_from_a_damaged_notebook(root, capsys):
+    edit(source_of(root), "print(al.label", "print(1 / 0, al.label")
+    stored_of(root).write_bytes(b"")
+    assert build.main([], root) == 1
+    assert "ZeroDivisionError" in capsys.readouterr().out
 
 
 def test_a_missing_or_left_over_notebook_fails(root):
@@ -174,9 +223,24 @@ def test_tidy_keeps_the_picture_of_a_widget_and_joins_streams():
     assert "widgets" in notebook.metadata  # the argument stays as it was
 
 
-def test_an_unknown_name_is_refused(built):
+@pytest.mark.parametrize(
+    "arguments",
+    [["08"], ["00", "08"], ["--check", "08"], ["--stamp", "08", "all"], ["--stamp", "00", "08"]],
+)
+def test_an_unknown_name_is_refused(built, arguments):
     with pytest.raises(SystemExit, match="08"):
-        build.main(["08"], built)
+        build.main(arguments, built)
+
+
+def test_a_stamp_is_for_one_source(root):
+    other = source_of(root).with_name("00_twin.py")
+    other.write_bytes(source_of(root).read_bytes())
+    with pytest.raises(SystemExit, match="More than one source"):
+        build.main(["--stamp", "00", "all"], root)
+    assert [line.split(":")[0] for line in check(Project(root), [other])] == [
+        "notebooks/zh-Hant/00_twin.ipynb",  # missing
+        "notebooks/en/00_twin.ipynb",
+    ]
 
 
 # -- running ---

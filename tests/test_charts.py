@@ -44,9 +44,19 @@ def test_a_row_of_weights_stands_between_0_and_1(ax):
 def test_a_row_of_scores_stands_around_zero_and_marks_what_is_not_finite(ax):
     plotting.draw_row(ax, [1.0, -2.0, np.nan, np.inf, -np.inf])
     np.testing.assert_allclose(bars(ax)[1], [1, -2])
-    assert [t.get_text() for t in ax.get_yticklabels()] == ["−2", "0", "2"]
+    assert [t.get_text() for t in ax.get_yticklabels()] == ["−2", "0", "1"]
     assert legend_words(ax) == ["NaN（不是數）", "+∞（正無限大）", "−∞（負無限大）"]
     assert ax.get_title() == "一列的分數"
+
+
+@pytest.mark.parametrize(
+    ("row", "ends"), [([4.0, 0.0, 3.0], (0, 4)), ([-4.0, -1.0], (-4, 0)), ([0.0, 0.0], (0, 1))]
+)
+def test_a_row_on_one_side_of_zero_leaves_the_other_out(ax, row, ends):
+    plotting.draw_row(ax, row)
+    low, high = ax.get_ylim()
+    assert [low == 0, high == 0] == [end == 0 for end in ends]
+    assert low <= ends[0] < ends[1] <= high <= 1.2 * max(ends[1], 0)
 
 
 def test_a_long_row_is_few_artists(ax):
@@ -91,6 +101,8 @@ def test_effective_keys_of_one_t_and_of_several(ax):
             assert any(np.array_equal(values, line) for line in drawn)
     plotting.draw_effective_keys(ax, curves[0])
     assert len(ax.lines) < len(drawn)
+    assert "$T$ = 16" in ax.get_title()
+    assert any(text.get_text().endswith("≈ 10") for text in ax.texts)  # 16/√e
     assert "隨機" in ax.get_title()
     with pytest.raises(ValueError, match="at least one T"):
         plotting.draw_effective_keys(ax, [])
@@ -103,6 +115,9 @@ def test_perfect_match_marks_the_family(ax):
     assert all(model.name in words for model in al.FAMILY)
     assert any(np.array_equal(line.get_ydata(), curve.measured) for line in ax.lines)
     assert "隨機" in ax.get_title()
+    (smooth,) = (line for line in ax.lines if len(line.get_xdata()) > 3)
+    at_widths = np.interp(curve.d_k, *smooth.get_data())
+    np.testing.assert_allclose(at_widths, curve.formula, atol=1e-3)
 
 
 def test_curves_differ_in_more_than_colour(ax):

@@ -98,6 +98,35 @@ def test_folder_that_cannot_be_had(jupyterlab, tmp_path, capsys):
     assert jupyterlab.arguments is None
 
 
+@pytest.mark.parametrize("language", ["zh-Hant", "en"])
+@pytest.mark.parametrize(
+    ("arguments", "code", "words"),
+    [
+        (["--port", "99999"], 2, "65535"),
+        (["--port", "-1"], 2, "--port"),
+        (["--port=0"], 2, "--port"),
+        (["--dir", ""], 1, "--dir"),
+        (["plott"], 2, "andrea-lesson plot"),
+        (["--no-browser", "plott", "mask"], 2, "plott"),
+    ],
+)
+def test_argument_that_will_not_do_is_one_sentence(
+    jupyterlab, tmp_path, capsys, arguments, code, words, language
+):
+    assert cli.main(["--lang", language, *arguments]) == code
+    said = capsys.readouterr().err
+    assert said.count("\n") == 1
+    assert words in said
+    assert list(tmp_path.iterdir()) == []
+    assert jupyterlab.arguments is None
+
+
+def test_file_that_is_there_reaches_jupyterlab(jupyterlab, tmp_path):
+    (tmp_path / "mine.ipynb").write_text("{}", encoding="utf-8")
+    assert cli.main(["mine.ipynb"]) == 0
+    assert jupyterlab.arguments[-1] == "mine.ipynb"
+
+
 def test_newer_lesson_is_said(jupyterlab, monkeypatch, capsys):
     monkeypatch.setattr(cli, "update_workspace", lambda _folder: ["one is newer"])
     cli.main([])
@@ -123,6 +152,25 @@ def test_missing_extra_is_one_sentence_with_the_line_that_helps(
         assert "ipywidgets" in said
     assert ("not installed" in said) == (language == "en")
     assert not (tmp_path / "my-lesson").exists()
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "ascii"])
+def test_plot_with_a_matplotlib_that_does_not_load_is_one_sentence(tmp_path, encoding):
+    (tmp_path / "matplotlib.py").write_text("raise ImportError('torn')", encoding="utf-8")
+    end = subprocess.run(
+        [sys.executable, "-m", "andrea_lesson.cli", "plot", "mask", "-o", "x.png"],
+        cwd=tmp_path,
+        env=os.environ | {"PYTHONPATH": str(tmp_path), "PYTHONIOENCODING": encoding},
+        capture_output=True,
+    )
+    said = end.stderr.decode(encoding)
+    assert end.returncode == 2, said
+    assert said.count("\n") == 1
+    assert "matplotlib" in said
+    assert "ImportError: torn" in said
+    assert 'pip install --force-reinstall "matplotlib>=' in said
+    assert ("無法載入" in said) == (encoding == "utf-8")
+    assert "?" not in said
 
 
 def test_plot_goes_to_the_plot_command(monkeypatch):

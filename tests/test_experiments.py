@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+from test_inputs import MASKED, assert_one_sentence
 
 import andrea_lesson as al
 from andrea_lesson import experiments
@@ -56,6 +57,42 @@ def test_same_seed_same_numbers_other_seed_others():
     experiments._running_scores.cache_clear()
     same(experiments.random_row(64, 8, seed=3), row)
     assert not np.allclose(experiments.random_row(64, 8, seed=4), row)
+
+
+def test_cached_results_cannot_be_changed_for_the_next_caller():
+    widths = (1, 4, 16)
+    for result in (
+        experiments.score_spreads(widths, pairs=20),
+        experiments.freezing(widths, T=8, rows=2),
+        experiments.perfect_match(widths, T=8, trials=2),
+    ):
+        arrays = [value for value in vars(result).values() if isinstance(value, np.ndarray)]
+        assert len(arrays) >= 3
+        for array in arrays:
+            with pytest.raises(ValueError, match="read-only"):
+                array[...] = 0
+    with pytest.raises(ValueError, match="read-only"):
+        experiments.row_scores(widths)[...] = 0
+    row = experiments.random_row(4, 8)
+    row[:] = 0  # a copy of one's own
+    assert experiments.random_row(4, 8).any()
+
+
+@pytest.mark.parametrize("components", experiments.COMPONENTS)
+def test_row_0_of_many_rows_is_the_row_alone(components):
+    widths = (1, 3, 64, 4096)
+    rows = experiments.row_scores(widths, components=components, seed=2)
+    assert rows.shape == (4, experiments.ROWS, 1024)
+    for d_k, scores in zip(widths, rows, strict=True):
+        alone = experiments.random_row(d_k, 1024, components=components, seed=2)
+        np.testing.assert_allclose(scores[0], alone, rtol=1e-3, atol=1e-4 * np.abs(alone).max())
+    assert not np.allclose(rows[-1, 0], rows[-1, 1])
+
+
+@pytest.mark.parametrize("d_ks", [(4, 2), (0, 2), (2, 4097)])
+def test_widths_that_do_not_grow_within_range_are_refused(d_ks):
+    with pytest.raises(ValueError, match="d_ks must grow"):
+        experiments.row_scores(d_ks)
 
 
 # -- the spread of scores ------------------------------------------------------------------------
@@ -185,6 +222,39 @@ def test_probe_catches_wrong_attentions(attend):
     assert experiments.causality_probe(attend, Q, K, V, 5)[:5].max() > 1e-3
 
 
+@pytest.mark.parametrize("factor", [1e20, np.float16(10000)])
+def test_probe_of_huge_values_is_not_lost_in_rounding(factor):
+    """Adding 1 to 1e20 changes nothing, and a future that leaks would look like one that is not."""
+    arrays = [(array * factor).astype(type(factor)) for array in experiments.random_qkv(8, 4)]
+
+    def average(Q, K, V):
+        return V / 8 + V[::-1] / 8
+
+    assert (experiments.causality_probe(average, *arrays, 5)[2] > 0).all()
+
+
+def test_probe_takes_lists_and_whole_numbers():
+    Q, K, V = (np.arange(6).reshape(3, 2) + i for i in range(3))
+    expected = experiments.causality_probe(causal, Q * 1.0, K * 1.0, V * 1.0, 1)
+    same(experiments.causality_probe(causal, Q.tolist(), K, V.tolist(), 1), expected)
+    assert expected[0] == 0 < expected[1]
+
+
+def test_masks_are_read_as_attention_reads_them():
+    """A name, a mask that stretches, none: all mean the same everywhere."""
+    Q, K, V = (np.stack([array] * 2) for array in experiments.random_qkv(4, 4))
+    scores = al.attention_steps(Q, K, V).scaled_scores  # (2, 4, 4)
+    for mask in (None, "causal", al.causal_mask(4), al.padding_mask([4, 2], 4)):
+        expected = al.attention_weights(Q, K, mask=mask)
+        for weights in (
+            experiments.mask_after_softmax(Q, K, mask, renormalise=True),
+            experiments.fill_mask(scores, mask, -np.inf),
+            experiments.add_mask(scores, mask, -1e300),
+        ):
+            np.testing.assert_allclose(weights, expected, rtol=1e-12)
+            assert experiments.largest_leak(weights, mask) == 0
+
+
 def test_largest_leak():
     mask = al.causal_mask(2)
     assert experiments.largest_leak(np.array([[0.7, 0.3], [0.5, 0.5]]), mask) == 0.3
@@ -285,10 +355,151 @@ def test_temperature_divides_the_scores(temperature):
 
 @pytest.mark.parametrize("temperature", [0.0, -1.0, math.nan])
 def test_temperature_must_be_positive(temperature):
-    with pytest.raises(ValueError, match="temperature must be greater than 0"):
+    with pytest.raises(ValueError, match="temperature must be"):
         experiments.softmax_in_steps([1.0, 2.0], temperature)
 
 
 def sampling_error(count):
     """Relative error of a standard deviation over `count` samples, four times over."""
     return 4 / math.sqrt(2 * count)
+
+
+# -- what is refused -----------------------------------------------------------------------------
+
+SQUARE = np.full((2, 2), 0.5)
+NOT_SEEDS = [(-1, ValueError), (0.5, TypeError), ("1", TypeError), (True, TypeError)]
+NOT_WIDTHS = [
+    ((0, 4), ValueError),
+    ((-1, 4), ValueError),
+    ((4097,), ValueError),
+    ((10**5000,), ValueError),
+    ((), ValueError),
+    (4, TypeError),
+    ("48", TypeError),
+    ((4.0,), TypeError),
+]
+NOT_MASKS = [
+    (np.tril(np.ones((2, 2), int)), TypeError),
+    ("Causal", ValueError),
+    (np.ones(2, bool), ValueError),
+    (np.ones((2, 3), bool), ValueError),
+    (np.ones((1, 2, 2), bool), ValueError),
+    (True, ValueError),
+]
+
+
+def probe(attend=causal, position=0, **changed):
+    arrays = {"Q": SQUARE, "K": SQUARE, "V": SQUARE} | changed
+    return experiments.causality_probe(attend, *arrays.values(), position)
+
+
+def masked(measure, **more):
+    return lambda mask, scores=SQUARE: measure(scores, mask, **more)
+
+
+def after_softmax(mask):
+    return experiments.mask_after_softmax(SQUARE, SQUARE, mask, renormalise=True)
+
+
+LEAK = masked(experiments.largest_leak)
+FILL = masked(experiments.fill_mask, value=-1e9)
+ADD = masked(experiments.add_mask, value=-1e9)
+
+# (what is called, with what, the argument to blame, the error)
+BAD = [
+    *[
+        (call, {"mask": mask}, "mask", error)
+        for call in (LEAK, FILL, ADD, after_softmax)
+        for mask, error in NOT_MASKS
+    ],
+    (LEAK, {"mask": "causal", "scores": [0.5, 0.5]}, "weights", ValueError),
+    (FILL, {"mask": "causal", "scores": [0.5, 0.5]}, "scaled_scores", ValueError),
+    (ADD, {"mask": "causal", "scores": [["a"]]}, "scaled_scores", TypeError),
+    *[
+        (call, arguments | {"seed": seed}, "seed", error)
+        for call, arguments in (
+            (experiments.random_qkv, {"T": 2, "d_k": 2}),
+            (experiments.random_row, {"T": 2, "d_k": 2}),
+            (experiments.score_spreads, {"d_ks": (4,)}),
+            (experiments.freezing, {"d_ks": (4,), "T": 2}),
+            (experiments.perfect_match, {"d_ks": (4,), "T": 2}),
+        )
+        for seed, error in NOT_SEEDS
+    ],
+    *[
+        (call, {"d_ks": d_ks}, "d_ks", error)
+        for call in (experiments.score_spreads, experiments.freezing, experiments.perfect_match)
+        for d_ks, error in NOT_WIDTHS
+    ],
+    (experiments.score_spreads, {"d_ks": (4,), "pairs": 0}, "pairs", ValueError),
+    (experiments.score_spreads, {"d_ks": (4,), "components": ["unit"]}, "components", ValueError),
+    (experiments.freezing, {"d_ks": (4,), "T": 0}, "T", ValueError),
+    (experiments.freezing, {"d_ks": (4,), "T": 10**12}, "T", ValueError),
+    (experiments.freezing, {"d_ks": (4,), "T": 8.0}, "T", TypeError),
+    (experiments.freezing, {"d_ks": (4,), "rows": 0}, "rows", ValueError),
+    (experiments.perfect_match, {"d_ks": (4,), "T": 0}, "T", ValueError),
+    (experiments.perfect_match, {"d_ks": (4,), "trials": 0}, "trials", ValueError),
+    (experiments.random_qkv, {"T": 2.0, "d_k": 2}, "T", TypeError),
+    (experiments.random_qkv, {"T": 2, "d_k": "2"}, "d_k", TypeError),
+    (experiments.random_qkv, {"T": 2, "d_k": -2}, "d_k", ValueError),
+    (experiments.random_qkv, {"T": 2, "d_k": 10**9}, "d_k", ValueError),
+    (experiments.random_qkv, {"T": 2, "d_k": 2, "d_v": -1}, "d_v", ValueError),
+    (experiments.random_row, {"T": 2, "d_k": 2.0}, "d_k", TypeError),
+    (experiments.random_row, {"T": "2", "d_k": 2}, "T", TypeError),
+    (experiments.divisor_value, {"divisor": "d_k", "d_k": 0}, "d_k", ValueError),
+    (experiments.divisor_value, {"divisor": "none", "d_k": -4}, "d_k", ValueError),
+    (experiments.effective_keys, {"weights": [1.5, -0.5]}, "weights", ValueError),
+    (experiments.effective_keys, {"weights": [1.0, 1.0]}, "weights", ValueError),
+    (experiments.effective_keys, {"weights": [[0.5, 0.5], [0.5, 0.2]]}, "weights", ValueError),
+    (experiments.effective_keys, {"weights": [math.nan, 1.0]}, "weights", ValueError),
+    (experiments.effective_keys, {"weights": 1.0}, "weights", ValueError),
+    (experiments.effective_keys, {"weights": MASKED}, "weights", TypeError),
+    (experiments.softmax_in_steps, {"scores": []}, "scores", ValueError),
+    (experiments.softmax_in_steps, {"scores": [[1.0, 2.0]]}, "scores", ValueError),
+    (experiments.softmax_in_steps, {"scores": 1.0}, "scores", ValueError),
+    (experiments.softmax_in_steps, {"scores": [math.nan, 1.0]}, "scores", ValueError),
+    (experiments.softmax_in_steps, {"scores": [math.inf, 1.0]}, "scores", ValueError),
+    (experiments.softmax_in_steps, {"scores": [-math.inf]}, "scores", ValueError),
+    *[
+        (experiments.softmax_in_steps, {"scores": [1.0, 2.0], "temperature": t}, "temperature", e)
+        for t, e in ((1e-320, ValueError), (math.inf, ValueError), ("1", TypeError))
+    ],
+    *[
+        (probe, {"position": position}, "position", error)
+        for position, error in ((2, ValueError), (-1, ValueError), (1.0, TypeError))
+    ],
+    (probe, {"Q": np.stack([SQUARE] * 2)}, "Q", ValueError),
+    (probe, {"K": SQUARE[:1]}, "K", ValueError),
+    (probe, {"V": [["a"]]}, "V", TypeError),
+    *[
+        (probe, {"attend": lambda Q, K, V, result=result: result}, "the result of attend", error)
+        for result, error in (
+            (1.0, ValueError),
+            (np.ones((1, 2)), ValueError),
+            (np.full((2, 2), math.nan), ValueError),
+            (None, TypeError),
+        )
+    ],
+]
+
+
+@pytest.mark.parametrize(("call", "arguments", "name", "error"), BAD)
+def test_a_bad_argument_is_refused_in_one_sentence(call, arguments, name, error):
+    with pytest.raises((TypeError, ValueError)) as caught:
+        call(**arguments)
+    assert caught.type is error
+    assert_one_sentence(str(caught.value), name)
+
+
+@pytest.mark.parametrize(
+    "measure", [experiments.score_spreads, experiments.freezing, experiments.perfect_match]
+)
+def test_widths_come_as_any_sequence(measure):
+    expected = measure((4, 8))
+    for d_ks in ([4, 8], np.array([4, 8]), range(4, 9, 4)):
+        assert measure(d_ks) is expected
+
+
+def test_softmax_in_steps_of_the_largest_numbers_has_no_nan():
+    steps = experiments.softmax_in_steps([1e308, -1e308])
+    same(steps.weights, np.array([1.0, 0.0]))

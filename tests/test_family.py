@@ -4,6 +4,7 @@ import dataclasses
 
 import numpy as np
 import pytest
+from test_inputs import assert_one_sentence
 
 import andrea_lesson as al
 
@@ -12,6 +13,19 @@ def test_parameter_counts():
     assert al.ANDREA_12M.n_params == 12_780_288
     assert al.ANDREA_120M.n_params == 98_698_752
     assert al.count_parameters(d_model=768, n_layer=12, T=1024, vocabulary=8449) == 98_698_752
+
+
+@pytest.mark.parametrize("name", ["d_model", "n_layer", "T", "vocabulary"])
+@pytest.mark.parametrize(("value", "error"), [(-1, ValueError), (1.5, TypeError), ("8", TypeError)])
+def test_parameters_are_counted_of_whole_numbers(name, value, error):
+    sizes = {"d_model": 768, "n_layer": 12, "T": 1024, "vocabulary": 8449} | {name: value}
+    with pytest.raises(error) as caught:
+        al.count_parameters(**sizes)
+    assert_one_sentence(str(caught.value), name)
+
+
+def test_narrow_integers_do_not_overflow():
+    assert al.count_parameters(np.int16(768), 12, 1024, np.int16(8449)) == 98_698_752
 
 
 def test_parameter_counts_meet_what_was_published():

@@ -3,6 +3,7 @@
 import json
 import logging
 import os
+import shutil
 import subprocess
 import sys
 import time
@@ -24,7 +25,7 @@ def _forgetful_fonts():
     """Each test looks for a face anew, and leaves nothing behind."""
 
     def forget():
-        fonts.find_face.cache_clear()
+        fonts._search.cache_clear()
         fonts._say_that_no_face_was_found.cache_clear()
         fonts._known = None
 
@@ -269,6 +270,22 @@ def test_english_needs_no_face_and_no_notice(bare_machine, no_boxes):
     assert [text.get_text() for text in ax.get_xticklabels()] == ["borrows", "book"]
 
 
+def test_a_face_whose_file_goes_away_is_as_good_as_none(monkeypatch, tmp_path, no_boxes):
+    package = pytest.importorskip(PACKAGE)
+    file = tmp_path / "NotoSansCJK-Regular.ttc"
+    shutil.copy(package.FONT_PATH, file)
+    monkeypatch.setattr(fonts, "search_places", lambda: (str(file),))
+    assert fonts.find_face().path == str(file)
+    file.unlink()
+    figure, (ax,) = plotting.kept_figure()
+    plotting.draw_scores(ax, [[1.0, -2.0]], title="分數")
+    figure.canvas.draw()
+    assert ax.get_title() == "scores"
+    (notice,) = no_boxes.messages
+    assert "繁體中文字型" in notice
+    no_boxes.clear()
+
+
 # -- cost ------------------------------------------------------------------------------------------
 
 
@@ -281,9 +298,9 @@ def test_looking_for_a_face_is_quick():
 def test_nothing_is_looked_for_before_it_is_needed():
     script = (
         "from andrea_lesson import fonts, plotting\n"
-        "assert fonts.find_face.cache_info().misses == 0\n"
+        "assert fonts._search.cache_info().misses == 0\n"
         "plotting.kept_figure()\n"
         "plotting.kept_figure()\n"
-        "assert fonts.find_face.cache_info().misses == 1\n"
+        "assert fonts._search.cache_info().misses == 1\n"
     )
     subprocess.run([sys.executable, "-c", script], check=True)

@@ -286,3 +286,29 @@ def test_a_long_context_draws_quickly_with_few_artists(ax, mask):
     ax.figure.canvas.draw()
     assert time.process_time() - start < 2
     assert len(ax.figure.findobj()) < 400
+
+
+def test_numbers_too_small_to_read_are_left_out():
+    """Counted in pixels on the screen: panels draw 72 to an inch, figures 100."""
+    figure, (ax,) = plotting.kept_figure(side=2.4)
+    shown = []
+    for dpi in (100, 72):
+        figure.set_dpi(dpi)
+        plotting.draw_weights(ax, np.eye(8) * 0.99)
+        shown.append(len(numbers_in_cells(ax)))
+    assert shown == [64, 0]
+
+
+@pytest.mark.parametrize("lower", ["aceo", "gypq", "(Tj)", "看不到的格＝−∞", "QKᵀ"])
+def test_the_upper_line_of_a_title_stands_where_it_stands_beside_it(lower):
+    def upper_edge(words):
+        figure, _ = plotting.kept_figure(side=2.4)
+        with figure_style.style():
+            text = figure.text(0.5, 0.5, f"xx\n{words}", va="baseline", fontsize=16)
+            figure_parts.level_lines(text)
+            figure.axes[0].set_visible(False)
+            figure.canvas.draw()
+        ink = np.asarray(figure.canvas.buffer_rgba())[..., 0] < 128
+        return np.flatnonzero(ink.any(axis=1))[0]
+
+    assert abs(int(upper_edge(lower)) - int(upper_edge("xx"))) <= 1

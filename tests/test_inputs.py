@@ -57,6 +57,8 @@ NOT_NUMBERS = [
     np.zeros((3, 2), [("re", float)]),
     np.zeros((3, 2), "U1"),
     MASKED,
+    [np.ma.array([1, 2], mask=[0, 1])],
+    [[1.0, np.ma.masked]],
 ]
 BAD = [
     *[(attend, {"Q": value}, "Q", TypeError) for value in NOT_NUMBERS],
@@ -187,6 +189,24 @@ BAD = [
     (al.document_mask, {"documents": [0.0, np.nan]}, "documents", TypeError),
     (al.document_mask, {"documents": [True, False]}, "documents", TypeError),
     (al.document_mask, {"documents": [None, 1]}, "documents", TypeError),
+    (al.document_mask, {"documents": [1, "1"]}, "documents", TypeError),
+    (al.document_mask, {"documents": ("a", b"a")}, "documents", TypeError),
+    (al.document_mask, {"documents": [True, 1]}, "documents", TypeError),
+    (al.document_mask, {"documents": np.zeros(40_000, int)}, "documents", ValueError),
+    # sizes beyond memory
+    *[
+        (make, {"T_q": T_q, "T_k": T_k} | more, "T_q", ValueError)
+        for make, more in (
+            (al.full_mask, {}),
+            (al.causal_mask, {}),
+            (al.sliding_window_mask, {"window": 2}),
+            (al.prefix_mask, {"prefix": 2}),
+        )
+        for T_q, T_k in ((10**12, None), (10**20, 1), (10**6, 10**6), (10**5000, 0))
+    ],
+    (al.causal_mask, {"T_q": 0, "T_k": 10**15}, "T_k", ValueError),
+    (al.padding_mask, {"lengths": [1], "T": 10**12}, "T", ValueError),
+    (al.padding_mask, {"lengths": [1] * 2000, "T": 2**20}, "lengths", ValueError),
     (al.document_mask, {"documents": np.ma.array([1, 1], mask=[0, 1])}, "documents", TypeError),
 ]
 
@@ -300,6 +320,13 @@ def test_no_positions_give_an_empty_result(T_q, T_k, mask):
     if T_k == 0:
         np.testing.assert_array_equal(output, np.zeros((T_q, 4)))
     assert al.attention(np.ones((0, 2, 3)), np.ones((0, 2, 3)), np.ones((0, 2, 1))).shape[0] == 0
+
+
+@pytest.mark.parametrize("mask", [None, "causal"])
+def test_steps_are_separate_arrays(mask):
+    steps = list(vars(al.attention_steps(Q, K, V, mask=mask, scale=1)).values())
+    for n, one in enumerate(steps):
+        assert not any(np.shares_memory(one, other) for other in steps[:n])
 
 
 def test_results_own_their_memory():

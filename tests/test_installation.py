@@ -1,6 +1,7 @@
 """The check of the installation: one line for each finding, whatever is broken."""
 
 import importlib.metadata
+import os
 import subprocess
 import sys
 from types import ModuleType, SimpleNamespace
@@ -335,3 +336,69 @@ def test_package_works_beside_a_broken_cupy(tmp_path, stub):
     )
     assert out.returncode == 0, out.stderr
     assert "CPU" in out.stdout
+
+
+# -- what is installed and broken --------------------------------------------------------------
+
+
+def report_beside(folder, **environment):
+    """The report of a process that finds `folder` before all other packages."""
+    done = subprocess.run(
+        [sys.executable, "-c", "from andrea_lesson.installation import report; report()"],
+        env=os.environ | {"PYTHONPATH": str(folder), "PYTHONUTF8": "1"} | environment,
+        capture_output=True,
+    )
+    assert done.returncode == 0, done.stderr.decode()
+    return done.stdout.decode().splitlines()
+
+
+@pytest.mark.parametrize("package", ["matplotlib", "ipywidgets"])
+@pytest.mark.parametrize("error", ["ImportError", "SystemExit"])
+def test_package_that_does_not_load_is_one_line_with_its_own_words(tmp_path, package, error):
+    (tmp_path / f"{package}.py").write_text(f"raise {error}('a torn library')", encoding="utf-8")
+    told = report_beside(tmp_path)
+    (line,) = (line for line in told if "a torn library" in line)
+    assert line.startswith(f"[注意] {package} 已損壞或無法載入（{error}: a torn library）")
+    assert "pip install --force-reinstall" in line
+    assert package in line.partition("pip")[2]
+    assert package == "ipywidgets" or not any("字型" in line for line in told)
+
+
+def test_what_matplotlib_needs_does_not_load(tmp_path):
+    (tmp_path / "PIL.py").write_text("raise ImportError('no _imaging')", encoding="utf-8")
+    told = report_beside(tmp_path)
+    (line,) = (line for line in told if "no _imaging" in line)
+    assert "matplotlib 已損壞" in line
+    assert not any("字型" in line for line in told)
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("andrea_lesson", b"Name: andrea-lesson\nVersion: 1\nRequires-Dist: (bad)\n"),
+        ("andrea_lesson", b"\xff\xfe"),
+        ("ipywidgets", b"\xff\xfe"),
+        ("matplotlib", b"\xff\xfe"),
+        ("someone", b"\xff\xfe"),
+    ],
+)
+def test_damaged_record_of_a_package_is_a_line(tmp_path, name, content):
+    record = tmp_path / f"{name}-1.dist-info" / "METADATA"
+    record.parent.mkdir()
+    record.write_bytes(content)
+    told = report_beside(tmp_path)
+    assert len([line for line in told if f"{name} 已損壞" in line]) == (name != "someone")
+    assert any("numpy" in line for line in told)
+    assert any("CuPy" in line for line in told)
+
+
+def test_cupy_that_ends_the_process(tmp_path):
+    (tmp_path / "cupy.py").write_text("raise SystemExit('no driver')", encoding="utf-8")
+    assert any("SystemExit: no driver" in line for line in report_beside(tmp_path))
+
+
+def test_report_where_nothing_but_ascii_can_be_printed(tmp_path):
+    (tmp_path / "cupy.py").write_text("raise ImportError('沒有')", encoding="utf-8")
+    told = report_beside(tmp_path, LC_ALL="C", PYTHONUTF8="0")
+    assert told[0].startswith("[ok] Python ")
+    assert any("ImportError: ??" in line for line in told)

@@ -42,12 +42,14 @@ def test_sliding_window_mask_by_hand():
         "..##.",
         "...##",
     ]
+    np.testing.assert_array_equal(al.sliding_window_mask(3, 5, window=10**30), al.causal_mask(3, 5))
     assert picture(al.sliding_window_mask(2, 5, window=3)) == [".###.", "..###"]
 
 
 def test_prefix_mask_by_hand():
     assert picture(al.prefix_mask(4, prefix=2)) == ["##..", "##..", "###.", "####"]
     assert picture(al.prefix_mask(3, 1, prefix=9)) == ["#", "#", "#"]
+    assert picture(al.prefix_mask(1, 2, prefix=10**30)) == ["##"]
 
 
 def test_padding_mask_by_hand():

@@ -3,6 +3,7 @@
 import base64
 import io
 import logging
+import re
 import warnings
 
 import ipywidgets as widgets
@@ -61,10 +62,13 @@ def picture(panel):
 
 
 def set_all(panel, values, rng):
-    """Set several controls, in any order; what stands there in between may be a bad setting."""
-    names = list(values)
+    """Set several controls, in any order; what stands there in between may be a bad setting.
+
+    The source comes first: choosing the running example sets T.
+    """
+    names = [name for name in values if name != "source"]
     rng.shuffle(names)
-    for name in names:
+    for name in ["source", *names] if "source" in values else names:
         panel.controls[name].value = values[name]
 
 
@@ -423,9 +427,10 @@ def test_attention_summary_says_what_is_on_show(T):
     for number in (
         f"{steps.scores.std():.2f}",
         f"{steps.scaled_scores.std():.2f}",
-        f"{float(experiments.effective_keys(steps.weights[-1])):.2f} effective keys",
+        f"effective number of keys: {float(experiments.effective_keys(steps.weights[-1])):.2f};",
         f"{steps.weights[-1].max():.3f}",
-        f"{T} positions",
+        f"T = {T},",
+        f"the last row sees: {T},",
         "d_k = 64",
         "causal",
         "Random",
@@ -444,6 +449,44 @@ def test_running_example_fixes_d_k_and_gives_everything_back():
     assert (controls["T"].value, controls["T"].max) == (16, 64)
     assert (controls["d_k"].value, controls["d_k"].disabled) == (64, False)
     assert panel.error is None
+
+
+@pytest.mark.parametrize("make", [panels.attention_panel, panels.softmax_panel])
+def test_choosing_the_example_shows_all_its_tokens_whatever_t_was(undrawn, make):
+    panel = make()
+    panel.controls["T"].value = 3
+    panel.controls["source"].value = "running-example"
+    assert (panel.state.T, panel.controls["T"].value) == (6, 6)
+    panel.controls["source"].value = "random"
+    assert (panel.state.T, panel.controls["T"].max) == (3, 64)
+
+
+@pytest.mark.parametrize("make", [panels.attention_panel, panels.softmax_panel])
+def test_a_panel_may_start_at_the_example(undrawn, make):
+    panel = make(source="example")
+    assert (panel.state.source, panel.state.T, panel.state.d_k) == ("running-example", 6, 4)
+    panel.controls["source"].value = "random"
+    assert panel.state.T == make().state.T
+    assert panel.state.d_k == 64
+    assert make(source="random").state.source == "random"
+    with pytest.raises(settings.SettingError, match=r"random, example.*dice"):
+        make(source="dice")
+
+
+def limits(panel, *names):
+    return [panel.view.axes[name].images[0].get_clim() for name in names]
+
+
+def test_same_colours_show_what_the_scaling_does():
+    panel = panels.attention_panel()
+    scores, scaled, masked = limits(panel, "scores", "scaled_scores", "masked_scores")
+    assert scores[1] > 4 * scaled[1]
+    state = panel.state
+    panel.controls["same_colours"].value = True
+    assert limits(panel, "scores", "scaled_scores", "masked_scores") == [scores] * 3
+    same_steps(panel.state.steps, state.steps)
+    panel.controls["same_colours"].value = False
+    assert limits(panel, "scores", "scaled_scores", "masked_scores") == [scores, scaled, masked]
 
 
 def test_what_is_set_while_the_example_shows_stays():
@@ -504,7 +547,12 @@ def test_scaling_panel_at_random_settings(undrawn):
         np.testing.assert_allclose(state.row, row / divisor[values["divisor"]], rtol=1e-12)
         np.testing.assert_allclose(state.weights, al.softmax(state.row), rtol=1e-12)
         assert state.effective_keys == pytest.approx(experiments.effective_keys(state.weights))
-        assert state.keys[state.place] == pytest.approx(state.effective_keys)
+        rows = experiments.row_scores(
+            (values["d_k"],), components=values["components"], seed=values["seed"]
+        )[0, :, : values["T"]]
+        keys = experiments.effective_keys(al.softmax(rows / divisor[values["divisor"]]))
+        assert state.keys[state.place] == pytest.approx(np.median(keys), rel=1e-3)
+        assert keys[0] == pytest.approx(state.effective_keys, rel=1e-3)
         assert state.widths[state.place] == values["d_k"]
         predicted = values["d_k"] ** (0.5 if values["components"] == "unit-variance" else -0.5)
         predicted /= divisor[values["divisor"]]
@@ -518,6 +566,56 @@ def test_scaling_for_a_width_between_those_of_the_slider():
     assert state.widths[state.place] == 100
     assert 100 not in scaling.WIDTHS
     assert state.scores.std() == pytest.approx(10, rel=0.15)
+
+
+@pytest.mark.parametrize(("divisor", "name"), [("none", "raw"), ("sqrt_d_k", "scaled")])
+def test_effective_keys_of_the_panel_agree_with_the_experiment(divisor, name):
+    state = scaling.compute(T=1024, divisor=divisor)
+    there = [state.widths.index(d_k) for d_k in (4, 16, 64, 1024)]
+    measured = experiments.freezing((4, 16, 64, 1024), T=1024)
+    # Medians over 16 rows of a thing that spreads widely where rows freeze.
+    spread = 0.5 if divisor == "none" else 0.1
+    np.testing.assert_allclose(
+        np.log(state.keys[there]), np.log(getattr(measured, name)), atol=spread
+    )
+    assert not state.keys.flags.writeable
+
+
+def bars_of_the_row(panel):
+    (bars,) = panel.view.axes["row"].patches
+    return bars.get_path().vertices.reshape(-1, 5, 2)[:, 2, 1]
+
+
+def test_a_frozen_row_is_one_tall_bar_and_a_scaled_row_lies_flat():
+    panel = panels.scaling_panel()
+    panel.controls["d_k"].value = 4096
+    ax = panel.view.axes["row"]
+    heights = bars_of_the_row(panel)
+    same(heights, np.sort(panel.state.weights)[:-17:-1])
+    assert heights[0] > 0.99
+    # The tall bar covers a twentieth of the width or more, to be seen from the back row.
+    blue = np.all(np.abs(picture(panel).astype(int) - [29, 105, 150]) < 30, axis=-1)
+    box = ax.get_window_extent()
+    columns = blue[60:200, int(box.x0) : int(box.x1)].mean(axis=0) > 0.9
+    assert 5 < columns.sum() < 20
+    assert "16" in ax.get_xlabel()
+    assert "128" in ax.get_xlabel()
+    top = ax.get_ylim()
+    panel.controls["divisor"].value = "sqrt_d_k"
+    assert bars_of_the_row(panel).max() < 0.1
+    assert ax.get_ylim() == top
+    panel.controls["T"].value = 2
+    assert len(bars_of_the_row(panel)) == 2
+
+
+def test_theory_of_effective_keys_is_for_components_of_variance_1():
+    panel = panels.scaling_panel()
+    scaled, freeze = panel.view.axes["keys"].lines[1:3]
+    assert scaled.get_ydata()[0] == pytest.approx(128 / np.e**0.5)
+    assert freeze.get_xdata()[0] == pytest.approx(2 * np.log(128))
+    panel.controls["components"].value = "unit-vectors"
+    assert not scaled.get_visible()
+    assert not freeze.get_visible()
 
 
 def test_scaling_summary_follows_d_k():
@@ -584,6 +682,37 @@ def test_minus_infinity_never_leaks(kind, precision):
         assert not state.broken.any()
         assert mask._warning(state) is None
         np.testing.assert_allclose(state.row_sums, 1, atol=1e-2)
+
+
+@pytest.mark.parametrize("value", [-np.inf, -1e4, 0.0])
+def test_a_score_that_stays_keeps_its_colour(value):
+    panel = panels.mask_panel()
+    panel.controls["value"].value = value
+    before, after = limits(panel, "scores", "masked_scores")
+    assert before == after
+    assert before[1] >= np.abs(panel.state.scores).max()
+    (words,) = panel.view.axes["masked_scores"].get_legend().get_texts()
+    name = dict(zip(mask.VALUES, mask.VALUE_NAMES, strict=True))[value]
+    assert words.get_text() == f"看不到的格＝{name}"
+
+
+def test_summaries_are_right_with_one_position_and_one_key():
+    al.set_language("en")
+    for make in (panels.attention_panel, panels.mask_panel, panels.softmax_panel):
+        panel = make()
+        panel.controls["T"].value = 1
+        assert not re.search(r"\b1 (positions|keys|effective keys|rows|to 1)\b", panel.summary)
+        panel.close()
+    panel = panels.scaling_panel()
+    panel.controls["d_k"].value = 4096
+    assert "effective number of keys of 1 " in panel.summary
+    assert "1 effective keys" not in panel.summary
+
+
+def test_mask_summary_says_what_was_asked_for_and_what_came():
+    al.set_language("en")
+    state = mask.compute(spread=10.0)
+    assert f"of 10 (these: {state.scores.std():.3g})" in mask._summary(state)
 
 
 def test_warning_names_a_leak():
@@ -674,6 +803,34 @@ def test_softmax_panel_at_random_settings_set_in_any_order(lax, undrawn):
         np.testing.assert_allclose(
             state.weighted_values.sum(axis=0), state.output, rtol=1e-10, atol=1e-12
         )
+
+
+def test_bars_of_scores_that_are_not_negative_start_at_the_edge_with_few_decimals():
+    panel = panels.softmax_panel(source="example")
+    panel.controls["temperature"].value = 0.1
+    ax = panel.view.axes["scores"]
+    assert (panel.state.softmax.scores[: panel.state.row + 1] >= 0).all()
+    assert ax.get_xlim()[0] == 0
+    shown = [text.get_text() for text in ax.texts if text.get_visible()]
+    assert shown
+    assert not any("." in text for text in shown)
+    panel.controls["source"].value = "random"
+    panel.controls["temperature"].value = 1.0
+    assert ax.get_xlim()[0] == -ax.get_xlim()[1]
+
+
+def test_ticks_of_charts_side_by_side_do_not_meet():
+    panel = panels.softmax_panel(source="example")
+    panel.controls["temperature"].value = 0.1
+    panel.view.figure.canvas.draw()
+    boxes = [
+        text.get_window_extent()
+        for name in softmax.BARS
+        for text in (*panel.view.axes[name].get_xticklabels(), *panel.view.axes[name].texts)
+        if text.get_visible() and text.get_text()
+    ]
+    for place, one in enumerate(boxes):
+        assert not any(one.overlaps(other) for other in boxes[:place])
 
 
 def test_row_follows_T():

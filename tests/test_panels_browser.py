@@ -95,8 +95,7 @@ def follow_attention(panel):
     box = panel.image.bounding_box()
     assert box["width"] == WIDTH  # not squeezed at 1366 × 768
     moved(panel, "d_k", "ArrowRight", 3, "67", "d_k = 67")
-    chinese = "個位置" in panel.summary.inner_text()
-    moved(panel, "T", "ArrowLeft", 4, "12", " 12 個位置" if chinese else " 12 positions")
+    moved(panel, "T", "ArrowLeft", 4, "12", "T = 12")
     steps = al.attention_steps(*experiments.random_qkv(12, 67), mask="causal")
     for number in (
         f"{steps.scores.std():.2f}",

@@ -75,6 +75,71 @@ PLOTS = {
 }
 
 
+def test_matrices_side_by_side_share_their_colours_and_name_the_rows_once():
+    small, large = np.array([[1.0, -1.0], [0.0, 1.0]]), np.array([[3.0], [-7.0]])
+    axes = plotting.plot_matrices({"Q": (small, ["a", "b"]), "V": (large, None)}, rows=["x", "y"])
+    limits = [plotted.images[0].get_clim() for plotted in axes]
+    assert limits[0] == limits[1]
+    assert limits[0][1] >= 7
+    names = [[tick.get_text() for tick in plotted.get_yticklabels()] for plotted in axes]
+    assert names == [["x", "y"], ["", ""]]
+    assert [plotted.get_title() for plotted in axes] == ["Q", "V"]
+    assert len(plt.get_fignums()) == 1
+
+
+def test_a_matrix_takes_the_limit_it_is_given():
+    assert plotting.plot_matrix(np.eye(2), limit=5).images[0].get_clim() == (-5, 5)
+
+
+def test_a_matrix_of_weights_has_their_colours():
+    image = plotting.plot_matrix(np.eye(2), kind="weights").images[0]
+    assert image.get_clim() == (0, 1)
+    assert image.get_cmap().name == plotting.WEIGHTS_MAP
+    with pytest.raises(ValueError, match=r'kind must be "scores" or "weights"; got \'mask\''):
+        plotting.plot_matrix(np.eye(2), kind="mask")
+    with pytest.raises(ValueError, match="limit must be None"):
+        plotting.plot_matrix(np.eye(2), kind="weights", limit=2)
+
+
+def test_steps_in_the_same_colours():
+    steps = al.attention_steps(*experiments.random_qkv(6, 64), mask="causal")
+    own = plotting.plot_attention_steps(steps)
+    one = plotting.plot_attention_steps(steps, same_colours=True)
+    limits = [[ax.images[0].get_clim() for ax in axes[:3]] for axes in (own, one)]
+    assert limits[0][0] != limits[0][1]
+    assert limits[1] == [limits[0][0]] * 3
+
+
+def test_before_and_after_a_mask_share_the_colours_of_scores_and_hide_only_afterwards():
+    Q, K, V = experiments.random_qkv(4, 8)
+    Q[-1], K[-1] = 0, 20 * K[-1]  # the largest scores are those that the mask hides
+    before = al.attention_steps(Q, K, V)
+    after = al.attention_steps(Q, K, V, mask="causal")
+    axes = plotting.plot_masking(before, after, tokens="abcd")
+    pictures = [plotted.images[0] for plotted in axes]
+    assert pictures[0].get_clim() == pictures[1].get_clim()
+    hidden = [np.ma.getmaskarray(picture.get_array()).sum() for picture in pictures]
+    assert hidden == [0, 6, 0, 6]
+    np.testing.assert_allclose(pictures[3].get_array().sum(axis=-1), 1)
+    assert len({plotted.get_title() for plotted in axes}) == 4
+    assert len(plt.get_fignums()) == 1
+    with pytest.raises(ValueError, match="four Axes"):
+        plotting.plot_masking(before, after, axes=plotting.kept_figure(2)[1])
+
+
+def test_six_masks_stand_in_one_line():
+    axes = plotting.plot_masks({str(n): al.causal_mask(6) for n in range(6)})
+    assert len({plotted.get_position().y0 for plotted in axes}) == 1
+    assert axes[0].figure.get_size_inches()[1] <= 4
+
+
+def test_both_looks_of_masks_are_explained_even_if_the_first_hides_nothing():
+    axes = plotting.plot_masks({"a": al.full_mask(3), "b": al.causal_mask(3)})
+    legends = [plotted.get_legend() for plotted in axes]
+    assert legends[0] is None
+    assert len(legends[1].get_texts()) == 2
+
+
 @pytest.mark.parametrize("name", PLOTS)
 def test_plots_return_their_axes_on_one_new_figure(name):
     drawn = PLOTS[name]()
@@ -205,6 +270,12 @@ def test_every_real_type_can_be_drawn(ax, dtype):
             "color must be",
         ),
         (lambda: plotting.plot_masks({}), ValueError, "at least one mask"),
+        (lambda: plotting.plot_matrices({}), ValueError, "at least one matrix"),
+        (
+            lambda: plotting.plot_matrices({"Q": (np.eye(2), None), "V": (np.eye(3), None)}),
+            ValueError,
+            "equally many rows",
+        ),
         (
             lambda: plotting.plot_attention_steps(steps(3), axes=plotting.kept_figure(2)[1]),
             ValueError,

@@ -7,13 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from andrea_lesson import set_language
+from andrea_lesson import set_language, workspace
 from andrea_lesson.resources import resource_path
 from andrea_lesson.workspace import (
     WorkspaceError,
     fingerprint,
     first_notebook,
     update_workspace,
+    working_folder,
 )
 
 LESSON = "zh-Hant/01_query_key_value.ipynb"
@@ -347,3 +348,74 @@ def test_fingerprint_of_a_source_as_text_or_lines():
     assert fingerprint(notebook("a\nb").encode()) != fingerprint(notebook("a\nc").encode())
     lines = notebook("a\nb").replace(json.dumps("a\nb"), json.dumps(["a\n", "b"]))
     assert fingerprint(lines.encode()) == fingerprint(notebook("a\nb").encode())
+
+
+# -- folders that will not do ----------------------------------------------------------------------
+
+
+def test_note_that_utf_8_cannot_hold(source, mine):
+    put(mine / ".andrea-lesson" / "delivered.json", '{"a": ["\\ud800"]}')
+    assert update_workspace(mine, source) == []
+    assert update_workspace(mine, source) == []
+    assert read(mine / LESSON)
+
+
+def test_loop_of_links_gives_one_sentence(source, tmp_path):
+    (tmp_path / "a").symlink_to("b")
+    (tmp_path / "b").symlink_to("a")
+    with pytest.raises(WorkspaceError):
+        update_workspace(tmp_path / "a", source)
+
+
+def test_name_that_no_folder_can_have_gives_one_sentence(source, tmp_path):
+    with pytest.raises(WorkspaceError, match="null byte"):
+        update_workspace(tmp_path / "a\0b", source)
+
+
+@pytest.mark.parametrize("blocked", [".andrea-lesson", "zh-Hant"])
+def test_the_file_in_the_way_is_named(source, mine, blocked):
+    put(mine / blocked, "a file")
+    with pytest.raises(WorkspaceError) as caught:
+        update_workspace(mine, source)
+    assert f"檔案擋住（{mine / blocked}）" in str(caught.value)
+
+
+def test_the_folder_in_the_way_is_named(source, mine):
+    note = mine / ".andrea-lesson" / "delivered.json"
+    note.mkdir(parents=True)
+    with pytest.raises(WorkspaceError) as caught:
+        update_workspace(mine, source)
+    assert f"資料夾擋住（{note}）" in str(caught.value)
+
+
+def test_a_checkout_is_never_the_working_copy(source, tmp_path):
+    put(tmp_path / "clone" / "pyproject.toml", '[project]\nname = "andrea-lesson"\n')
+    own = Path(workspace.__file__).parents[1]
+    for folder in (tmp_path / "clone", own, own / "tests" / ".."):
+        before = sorted(folder.iterdir())
+        with pytest.raises(WorkspaceError, match="--dir"):
+            update_workspace(folder, source)
+        assert sorted(folder.iterdir()) == before
+    update_workspace(tmp_path / "clone" / "my-lesson", source)
+
+
+def test_a_project_of_another_name_will_do(source, mine):
+    put(mine / "pyproject.toml", '[project]\nname = "mine"\n')
+    assert update_workspace(mine, source) == []
+
+
+def test_the_folder_that_is_named(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert working_folder("a b") == tmp_path / "a b"
+    assert working_folder(str(tmp_path / "x")) == tmp_path / "x"
+    for empty in ("", " "):
+        with pytest.raises(WorkspaceError, match="--dir"):
+            working_folder(empty)
+
+
+def test_current_folder_that_is_gone_gives_one_sentence(tmp_path, monkeypatch):
+    (tmp_path / "gone").mkdir()
+    monkeypatch.chdir(tmp_path / "gone")
+    (tmp_path / "gone").rmdir()
+    with pytest.raises(WorkspaceError, match="目前所在的資料夾"):
+        working_folder("my-lesson")

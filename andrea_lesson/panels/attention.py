@@ -8,6 +8,7 @@ from matplotlib.figure import Figure
 
 from ..drawing import draw_attention_steps
 from ..experiments import FloatArray, effective_keys
+from ..figure_style import LABEL
 from ..labels import label
 from ..masks import BoolArray
 from ..scaled_dot_product import AttentionSteps, attention_steps
@@ -15,12 +16,12 @@ from ..six_tokens import running_example
 from .base import Panel
 from .controls import checkbox, dropdown, follow, slider
 from .settings import RANDOM, SEEDS, SOURCES, build_mask, choice
-from .source import LONGEST, WIDEST, SourceLimits, caption, vectors
+from .source import LONGEST, WIDEST, SourceLimits, caption, starting_source, vectors
 from .view import AxesByName, PictureView, place
 
 MASKS = ("full", "causal", "sliding-window", "prefix")
 STEPS = ("scores", "scaled_scores", "masked_scores", "weights", "output")
-_SIDE, _LEFT, _GAP, _TOP = 153, 90, 14, 112  # pixels
+_SIDE, _LEFT, _GAP, _TOP = 153, 90, 14, 108  # pixels
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,6 +34,7 @@ class AttentionState:
     d_k: int
     mask_kind: str
     scaled: bool
+    same_colours: bool
     scale: float
     tokens: list[str] | None
     Q: FloatArray
@@ -51,6 +53,7 @@ def compute(
     window: int = 4,
     prefix: int = 4,
     scaled: bool = True,
+    same_colours: bool = False,
     seed: int = 0,
 ) -> AttentionState:
     """Attention over random vectors or over the running example, step by step.
@@ -64,6 +67,8 @@ def compute(
         Of the mask that has them.
     scaled : bool
         Divide the scores by √d_k.
+    same_colours : bool
+        One colour scale for scores, scaled and masked scores; changes no number.
 
     Returns
     -------
@@ -85,6 +90,7 @@ def compute(
         d_k=d_k,
         mask_kind=mask,
         scaled=scaled,
+        same_colours=same_colours,
         scale=scale,
         tokens=tokens,
         Q=Q,
@@ -95,15 +101,21 @@ def compute(
     )
 
 
-def attention_panel() -> Panel:
+def attention_panel(source: str = "random") -> Panel:
     """Scores, scaled scores, masked scores, weights and output, following the controls.
+
+    Parameters
+    ----------
+    source : {"random", "example"}
+        Vectors to start with: random ones, or the running example.
 
     Returns
     -------
     Panel
-        Controls `source`, `T`, `d_k`, `mask`, `window`, `prefix`, `scaled`, `seed`.
+        Controls `source`, `T`, `d_k`, `mask`, `window`, `prefix`, `scaled`,
+        `same_colours`, `seed`.
     """
-    limits = SourceLimits()
+    start, limits = starting_source(source), SourceLimits()
 
     def prepare(controls: dict[str, Any]) -> None:
         limits(controls)
@@ -112,16 +124,17 @@ def attention_panel() -> Panel:
         controls["prefix"].disabled = controls["mask"].value != "prefix"
 
     controls = {
-        "source": dropdown("source", RANDOM, [(label(f"source_{s}"), s) for s in SOURCES]),
+        "source": dropdown("source", start, [(label(f"source_{s}"), s) for s in SOURCES]),
         "T": slider("T", 16, 1, LONGEST),
         "d_k": slider("d_k", 64, 1, WIDEST),
         "mask": dropdown("mask", "causal", [(label(f"kind_{kind}"), kind) for kind in MASKS]),
         "window": slider("window", 4, 1, LONGEST),
         "prefix": slider("prefix", 4, 0, LONGEST),
         "scaled": checkbox("scaled", True),
+        "same_colours": checkbox("same_colours", False),
         "seed": slider("seed", 0, *SEEDS),
     }
-    return Panel(controls, compute, PictureView(352, _arrange, _draw), _summary, prepare=prepare)
+    return Panel(controls, compute, PictureView(348, _arrange, _draw), _summary, prepare=prepare)
 
 
 def _arrange(figure: Figure) -> AxesByName:
@@ -132,7 +145,11 @@ def _arrange(figure: Figure) -> AxesByName:
 
 
 def _draw(axes: AxesByName, state: AttentionState) -> str:
-    draw_attention_steps(list(axes.values()), state.steps, tokens=state.tokens)
+    draw_attention_steps(
+        list(axes.values()), state.steps, tokens=state.tokens, same_colours=state.same_colours
+    )
+    for ax in axes.values():
+        ax.title.set_fontsize(LABEL + 1)
     if state.tokens is not None:
         names = running_example().value_axes
         axes["output"].set_xticks(range(len(names)), names)

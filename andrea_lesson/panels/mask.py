@@ -11,10 +11,11 @@ from matplotlib.figure import Figure
 
 from ..drawing import draw_mask, draw_scores, draw_weights
 from ..experiments import FloatArray, fill_mask, largest_leak, random_qkv
-from ..figure_style import COMPARED
-from ..heatmap import level_titles
+from ..figure_style import COMPARED, LABEL
+from ..heatmap import heatmap_on, level_titles
 from ..labels import label
 from ..masks import BoolArray
+from ..plot_inputs import round_up
 from ..scaled_dot_product import attention_steps
 from .base import Panel
 from .controls import dropdown, follow, slider
@@ -163,7 +164,7 @@ def mask_panel() -> Panel:
         "seed": slider("seed", 6, *SEEDS),
     }
     picture = _Picture()
-    view = PictureView(340, picture.arrange, picture.draw)
+    view = PictureView(336, picture.arrange, picture.draw)
     return Panel(controls, compute, view, _summary, warn=_warning, prepare=prepare)
 
 
@@ -172,8 +173,8 @@ class _Picture:
 
     def arrange(self, figure: Figure) -> AxesByName:
         """Make the axes, and the frames that will go round leaking cells."""
-        axes = {name: place(figure, 92 + 189 * i, 92, 176, 176) for i, name in enumerate(PICTURES)}
-        axes["row_sums"] = place(figure, 92 + 189 * 4, 92, 40, 176)
+        axes = {name: place(figure, 92 + 189 * i, 88, 176, 176) for i, name in enumerate(PICTURES)}
+        axes["row_sums"] = place(figure, 92 + 189 * 4, 88, 40, 176)
         self.sums = RowBars(axes["row_sums"])
         self.frames: LineCollection | None = None
         return axes
@@ -181,14 +182,19 @@ class _Picture:
     def draw(self, axes: AxesByName, state: MaskState) -> str:
         """Move everything to where the state has it."""
         draw_mask(axes["mask"], state.mask, title=label("panel_mask_title"), square=True)
-        draw_scores(axes["scores"], state.scores, title=label("panel_before_title"), square=True)
+        # One limit before and after the mask: a score that stays keeps its colour.
+        limit = round_up(float(np.abs(state.scores).max()))
+        title = label("panel_before_title")
+        draw_scores(axes["scores"], state.scores, title=title, limit=limit, square=True)
         value = VALUE_NAMES[VALUES.index(state.value)]
         draw_scores(
             axes["masked_scores"],
             state.masked_scores,
             mask=state.mask,
             title=label("panel_after_title", value=value),
+            limit=limit,
             square=True,
+            hidden_words=label("panel_hidden_value", value=value),
         )
         # A hidden key that gets a weight all the same must not be hatched away.
         shown = state.mask | state.leaking | state.broken[:, None]
@@ -203,7 +209,11 @@ class _Picture:
             ax.set_ylabel("")
         self._frame_leaks(axes["weights"], state.leaking)
         self.sums.show(
-            state.row_sums.astype(float), low=0.0, high=1.0, title=label("panel_sums_title")
+            state.row_sums.astype(float),
+            low=0.0,
+            high=1.0,
+            title=label("panel_sums_title"),
+            above=max(heatmap_on(ax).above for ax in heatmaps) + LABEL + 6,
         )
         words = label("caption_random_scores", seed=state.seed)
         return words + label("caption_leaks") if state.leaking.any() else words
@@ -255,6 +265,10 @@ def _list(rows: BoolArray) -> str:
     return ", ".join(numbers if len(numbers) <= 4 else [*numbers[:3], "…", numbers[-1]])
 
 
+def _range(low: str, high: str) -> str:
+    return low if low == high else label("mask_range", low=low, high=high)
+
+
 def _summary(state: MaskState) -> str:
     visible = state.mask.sum(axis=-1)
     sums = state.row_sums[~state.broken].astype(float)
@@ -265,15 +279,15 @@ def _summary(state: MaskState) -> str:
         leak = short(state.leak)
         results.append(label("mask_leak" if state.leak > 0 else "mask_no_leak", leak=leak))
         low, high = short(float(sums.min())), short(float(sums.max()))
-        results.append(label("mask_sums", low=low, high=high))
+        results.append(label("mask_sums", sums=_range(low, high)))
     return label(
         "mask_summary",
         mask=label(f"kind_{state.mask_kind}"),
         T=state.T,
         value=VALUE_NAMES[VALUES.index(state.value)],
         precision=state.precision,
-        fewest=int(visible.min()),
-        most=int(visible.max()),
-        spread=short(float(state.scores.std())),
+        keys=_range(str(visible.min()), str(visible.max())),
+        spread=f"{state.spread:,.0f}",
+        measured=short(float(state.scores.std())),
         results=label("mask_and").join(results),
     )

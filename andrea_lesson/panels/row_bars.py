@@ -9,13 +9,13 @@ from matplotlib.path import Path
 from matplotlib.text import Annotation
 
 from ..experiments import FloatArray
-from ..figure_parts import hidden_look, rectangles
+from ..figure_parts import hidden_look, level_lines, rectangles
 from ..figure_style import HIDDEN_LINES, LABEL, MEASURED
 from ..masks import BoolArray
 from ..plot_inputs import number
 
 MOST_NUMBERS = 12  # rows up to which the numbers stand at the bars
-ABOVE = 22  # points from the uppermost row to the words over the axis
+ABOVE = 22  # points from the uppermost row to the title, as a rule
 _NOTHING = Path(np.zeros((1, 2)))
 _HALF = 0.36  # half the thickness of a bar; a row is 1
 
@@ -47,6 +47,7 @@ class RowBars:
         words: str = "",
         hidden: BoolArray | None = None,
         names: Sequence[str] | None = None,
+        above: float = ABOVE,
     ) -> None:
         """Put values into the bars.
 
@@ -62,6 +63,8 @@ class RowBars:
             Rows to hatch instead.
         names : sequence of str, optional
             Names of the rows; give them to the leftmost axes only.
+        above : float
+            Points from the uppermost row to the title.
         """
         rows = np.arange(len(values))
         hidden = np.zeros(len(values), dtype=bool) if hidden is None else hidden
@@ -80,8 +83,12 @@ class RowBars:
         self.ax.set(xlim=(low, high), ylim=(len(values) - 0.5, -0.5))
         ticks = sorted({low, 0.0, high})
         self.ax.set_xticks(ticks, [number(tick) for tick in ticks])
+        for tick, text in zip(ticks, self.ax.get_xticklabels(), strict=True):
+            # Those at the ends stay within the chart, clear of its neighbours.
+            text.set(ha="left" if tick == low else "right" if tick == high else "center")
         self.ax.set_xlabel(words)
-        self.ax.set_title(title, fontsize=LABEL + 1, y=1.0, pad=ABOVE + 3, linespacing=1.3)
+        self.ax.set_title(title, fontsize=LABEL + 1, y=1.0, pad=above + 3)
+        level_lines(self.ax.title)
         if names is not None:
             self.ax.tick_params(axis="y", labelleft=True)
             self.ax.set_yticks(*_thinned(names))
@@ -90,6 +97,7 @@ class RowBars:
     def _write(self, values: FloatArray, hidden: BoolArray) -> None:
         """Numbers at the ends of the bars, where rows are few; NaN always."""
         used = 0
+        texts = _numbers(values)
         for row in np.flatnonzero(~hidden):
             value = values[row]
             if len(values) > MOST_NUMBERS and not np.isnan(value):
@@ -103,7 +111,7 @@ class RowBars:
             text = self._numbers[used]
             text.xy = (0.0 if np.isnan(value) else float(value), float(row))
             text.set(
-                text="NaN" if np.isnan(value) else f"{value:z.2f}".replace("-", "−"),
+                text=texts[row],
                 ha="right" if value < 0 else "left",
                 position=(-3 if value < 0 else 3, 0),
                 visible=True,
@@ -111,6 +119,16 @@ class RowBars:
             used += 1
         for text in self._numbers[used:]:
             text.set_visible(False)
+
+
+def _numbers(values: FloatArray) -> list[str]:
+    """Two decimals below 10, one below 100, then none; fewer where all do without."""
+    finite = values[np.isfinite(values)]
+    size = np.abs(finite).max(initial=0.0)
+    most = 2 if size < 10 else 1 if size < 100 else 0
+    if size >= 10 and (finite == np.round(finite)).all():
+        most = 0
+    return ["NaN" if np.isnan(v) else f"{v:z.{most}f}".replace("-", "−") for v in values]
 
 
 def _thinned(names: Sequence[str]) -> tuple[list[int], list[str]]:

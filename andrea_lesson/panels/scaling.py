@@ -7,10 +7,13 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.patches import PathPatch
+from matplotlib.path import Path
 
 from .. import experiments
 from ..experiments import COMPONENTS, DIVISORS, FloatArray, effective_keys
-from ..figure_style import COMPARED, LABEL, MEASURED
+from ..figure_parts import level_lines, rectangles
+from ..figure_style import COMPARED, LABEL, MEASURED, THEORY
 from ..labels import label
 from ..plot_inputs import round_up
 from ..scaled_dot_product import softmax
@@ -19,6 +22,7 @@ from .controls import dropdown, slider, stepped_slider
 from .settings import SEEDS, choice, short, whole
 from .view import AxesByName, PictureView, place
 
+MOST_BARS = 16  # weights of the row that are drawn, the largest ones
 PAIRS = 500  # dot products behind a standard deviation: a new seed is drawn in half a second
 
 
@@ -37,7 +41,8 @@ class ScalingState:
     """What the scaling panel shows; all scores are those after the division.
 
     `widths`, `std`, `predicted_std` and `keys` go over d_k, and `place` is where this d_k is
-    among them.  `scores` is a sample at this d_k, `row` the scores of one query with T keys.
+    among them.  `scores` is a sample at this d_k, `row` the scores of one query with T keys,
+    with its `weights` and `effective_keys`; `keys` are medians over 16 such rows.
     """
 
     d_k: int
@@ -128,9 +133,12 @@ def _row(d_k: int, T: int, divisor: str, components: str, seed: int) -> FloatArr
 
 @lru_cache(maxsize=8)
 def _keys(widths: tuple[int, ...], T: int, divisor: str, components: str, seed: int) -> FloatArray:
-    """Effective keys of the row at each width: the same row as everywhere in the panel."""
-    rows = np.array([_row(width, T, divisor, components, seed) for width in widths])
-    return effective_keys(softmax(rows))  # (widths,)
+    """Median effective keys at each width, over rows of which one is that in the panel."""
+    raw = experiments.row_scores(widths, components=components, seed=seed)[..., :T]
+    weights = softmax(raw / _divisors(widths, divisor)[:, None, None])  # (widths, rows, T)
+    keys: FloatArray = np.median(effective_keys(weights), axis=-1)  # (widths,)
+    keys.setflags(write=False)
+    return keys
 
 
 def scaling_panel() -> Panel:
@@ -151,7 +159,7 @@ def scaling_panel() -> Panel:
         "seed": slider("seed", 0, *SEEDS),
     }
     charts = _Charts()
-    return Panel(controls, compute, PictureView(332, charts.arrange, charts.draw), _summary)
+    return Panel(controls, compute, PictureView(320, charts.arrange, charts.draw), _summary)
 
 
 class _Charts:
@@ -160,7 +168,7 @@ class _Charts:
     def arrange(self, figure: Figure) -> AxesByName:
         """Make the axes and everything in them that does not depend on the state."""
         names = ("std", "scores", "row", "keys")
-        axes = {name: place(figure, 50 + 230 * i, 60, 176, 170) for i, name in enumerate(names)}
+        axes = {name: place(figure, 50 + 230 * i, 48, 176, 170) for i, name in enumerate(names)}
         for ax in axes.values():
             ax.spines[["top", "right"]].set_visible(False)
             ax.tick_params(length=0)
@@ -174,10 +182,12 @@ class _Charts:
             axes[name].set_xlabel("d_k")
         (self.std,) = axes["std"].plot([], [], color=MEASURED, label=label("panel_measured"))
         (self.theory,) = axes["std"].plot([], [], **_PREDICTED, label=label("panel_predicted"))
-        (self.keys,) = axes["keys"].plot([], [], color=MEASURED, label=label("panel_keys_row"))
-        (self.uniform_keys,) = axes["keys"].plot(
-            [], [], **_PREDICTED, label=label("panel_all_keys")
-        )
+        words = label("panel_keys_rows", rows=experiments.ROWS)
+        (self.keys,) = axes["keys"].plot([], [], color=MEASURED, label=words)
+        self.theories = [
+            axes["keys"].plot([], [], dash, color=THEORY, lw=1.6, label=label(words))[0]
+            for dash, words in ((":", "panel_keys_scaled"), ("-.", "panel_keys_freeze"))
+        ]
         _ticks(axes["keys"], "y", [1, 4, 16, 64, 256, 1024])
         axes["keys"].set_ylim(0.8, experiments.LONGEST * 1.5)
         self.here = {
@@ -190,9 +200,11 @@ class _Charts:
         axes["scores"].set_yticks([])
         axes["scores"].spines["left"].set_visible(False)
         axes["scores"].set_xlabel(label("panel_scores_after"))
-        self.bars = axes["row"].stairs([0], [0, 1], **filled, label=label("panel_row_weights"))
+        self.bars = PathPatch(_NOTHING, color=MEASURED, lw=0, label=label("panel_row_weights"))
+        axes["row"].add_patch(self.bars)
         (self.uniform,) = axes["row"].plot([], [], **_PREDICTED, label=label("panel_uniform"))
-        axes["row"].set_xlabel(label("panel_sorted_keys", T="T"))
+        axes["row"].set_ylim(0, 1.05)  # fixed: frozen rows stand tall, even ones lie flat
+        _ticks(axes["row"], "y", [0.0, 0.5, 1.0])
         for ax in axes.values():
             ax.xaxis.set_label_coords(0.5, -0.12)
             ax.legend(loc="upper center", bbox_to_anchor=(0.5, -0.22), borderpad=0, ncols=1)
@@ -230,21 +242,29 @@ class _Charts:
         _title(ax, label("panel_scores_title", count=len(state.scores), d_k=f"{state.d_k:,}"))
 
     def _draw_row(self, ax: Axes, state: ScalingState) -> None:
-        self.bars.set_data(np.sort(state.weights)[::-1], np.arange(state.T + 1))
-        self.uniform.set_data([0, state.T], [1 / state.T, 1 / state.T])
-        top = round_up(float(state.weights.max()))
-        ax.set(xlim=(0, state.T), ylim=(0, 1.05 * top))
-        _ticks(ax, "x", [0, state.T])
-        _ticks(ax, "y", [0.0, top / 2, top])
+        largest = np.sort(state.weights)[::-1][:MOST_BARS]
+        count = len(largest)
+        ranks = np.arange(1.0, count + 1)
+        self.bars.set_path(rectangles(ranks - 0.4, ranks + 0.4, np.zeros(count), largest))
+        self.uniform.set_data([0.4, count + 0.6], [1 / state.T, 1 / state.T])
+        ax.set_xlim(0.4, count + 0.6)
+        _ticks(ax, "x", [1, count])
+        ax.set_xlabel(label("panel_largest_keys", count=count, T=f"{state.T:,}"))
         _title(ax, label("panel_row_title", largest=short(float(state.weights.max()))))
 
     def _draw_keys(self, ax: Axes, state: ScalingState) -> None:
         self.keys.set_data(state.widths, state.keys)
-        self.uniform_keys.set_data([WIDTHS[0], WIDTHS[-1]], [state.T, state.T])
-        self.here["keys"].set_data([state.d_k], [state.effective_keys])
-        _title(ax, label("panel_keys_title", keys=short(state.effective_keys), T=f"{state.T:,}"))
+        scaled, freeze = self.theories  # both are about components of variance 1
+        scaled.set_data([WIDTHS[0], WIDTHS[-1]], [state.T / np.sqrt(np.e)] * 2)
+        freeze.set_data([2 * np.log(state.T)] * 2, ax.get_ylim())
+        for line in self.theories:
+            line.set_visible(state.components == "unit-variance")
+        median = float(state.keys[state.place])
+        self.here["keys"].set_data([state.d_k], [median])
+        _title(ax, label("panel_keys_title", keys=short(median), T=f"{state.T:,}"))
 
 
+_NOTHING = Path(np.zeros((1, 2)))
 _PREDICTED: dict[str, Any] = {"color": COMPARED, "linestyle": "--", "linewidth": 1.8}
 
 
@@ -255,7 +275,8 @@ def _ticks(ax: Axes, which: str, values: list[float] | list[int]) -> None:
 
 
 def _title(ax: Axes, words: str) -> None:
-    ax.set_title(words, fontsize=LABEL + 1, y=1.0, pad=10, linespacing=1.3)
+    ax.set_title(words, fontsize=LABEL + 1, y=1.0, pad=10)
+    level_lines(ax.title)
 
 
 def _summary(state: ScalingState) -> str:
@@ -268,5 +289,7 @@ def _summary(state: ScalingState) -> str:
         predicted=short(float(state.predicted_std[state.place])),
         T=f"{state.T:,}",
         keys=short(state.effective_keys),
+        rows=experiments.ROWS,
+        median=short(float(state.keys[state.place])),
         largest=short(float(state.weights.max())),
     )

@@ -10,7 +10,7 @@ from matplotlib.patches import Patch
 
 from ..drawing import SCORES_MAP, draw_matrix
 from ..experiments import FloatArray, SoftmaxInSteps, effective_keys, softmax_in_steps
-from ..figure_parts import hidden_look
+from ..figure_parts import hidden_look, level_lines
 from ..figure_style import LABEL, ink_on
 from ..heatmap import heatmap_on
 from ..labels import label
@@ -22,12 +22,12 @@ from .base import Panel
 from .controls import checkbox, dropdown, follow, log_slider, slider
 from .row_bars import ABOVE, MOST_NUMBERS, RowBars
 from .settings import RANDOM, SEEDS, SOURCES, SettingError, build_mask, choice, short, whole
-from .source import LONGEST, WIDEST, SourceLimits, caption, vectors
+from .source import LONGEST, WIDEST, SourceLimits, caption, starting_source, vectors
 from .view import AxesByName, PictureView, place
 
 MASKS = ("full", "causal")
 BARS = ("scores", "shifted", "exponentials", "weights")
-_LEFT, _TOP, _SIDE, _BAR, _GAP = 100, 82, 176, 114, 42  # pixels
+_LEFT, _TOP, _SIDE, _BAR, _GAP = 100, 64, 176, 98, 58  # pixels
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,15 +117,20 @@ def compute(
     )
 
 
-def softmax_panel() -> Panel:
+def softmax_panel(source: str = "random") -> Panel:
     """One row from scores to weights to output, following the controls.
+
+    Parameters
+    ----------
+    source : {"random", "example"}
+        Vectors to start with: random ones, or the running example.
 
     Returns
     -------
     Panel
         Controls `source`, `T`, `d_k`, `row`, `temperature`, `scaled`, `mask`, `seed`.
     """
-    limits = SourceLimits()
+    start, limits = starting_source(source), SourceLimits()
 
     def prepare(controls: dict[str, Any]) -> None:
         limits(controls)
@@ -133,7 +138,7 @@ def softmax_panel() -> Panel:
         controls["row"].disabled = controls["T"].value == 1
 
     controls = {
-        "source": dropdown("source", RANDOM, [(label(f"source_{s}"), s) for s in SOURCES]),
+        "source": dropdown("source", start, [(label(f"source_{s}"), s) for s in SOURCES]),
         "T": slider("T", 8, 1, LONGEST),
         "d_k": slider("d_k", 64, 1, WIDEST),
         "row": slider("row", 7, 0, LONGEST - 1),
@@ -143,7 +148,7 @@ def softmax_panel() -> Panel:
         "seed": slider("seed", 0, *SEEDS),
     }
     picture = _Picture()
-    view = PictureView(354, picture.arrange, picture.draw)
+    view = PictureView(336, picture.arrange, picture.draw)
     return Panel(controls, compute, view, _summary, prepare=prepare)
 
 
@@ -183,11 +188,12 @@ class _Picture:
         row, hidden = state.softmax, ~state.mask[state.row]
         names = state.tokens or [str(key) for key in range(state.T)]
         highest = float(row.scores.max())
+        lowest = float(row.scores[~hidden].min())
         limit = round_up(float(np.abs(row.scores[~hidden]).max()))
         self.bars["scores"].show(
             row.scores,
-            low=-limit,
-            high=limit,
+            low=0.0 if lowest >= 0 else -limit,
+            high=0.0 if highest < 0 else limit,
             title=label("panel_scores_step", temperature=short(state.temperature)),
             words=label("panel_highest", value=number(round(highest, 2))),
             hidden=hidden,
@@ -230,7 +236,8 @@ class _Picture:
         axes["weighted_values"].tick_params(axis="y", labelleft=False)
         axes["weighted_values"].set_xlabel("")
         heatmap_on(axes["weighted_values"]).lift(ABOVE)
-        axes["weighted_values"].title.set(fontsize=LABEL + 1, linespacing=1.3)
+        axes["weighted_values"].title.set_fontsize(LABEL + 1)
+        level_lines(axes["weighted_values"].title)
         self.output.set_data(output[None, :])
         self.output.set_extent((-0.5, len(output) - 0.5, 0.5, -0.5))
         self.output.set_clim(-limit, limit)

@@ -9,6 +9,7 @@ from ..six_tokens import running_example
 from .settings import EXAMPLE, RANDOM, SEEDS, SOURCES, choice, whole
 
 LONGEST, WIDEST = 64, 256  # T and d_k of random vectors
+STARTS = {"random": RANDOM, "example": EXAMPLE}
 
 
 def vectors(
@@ -57,6 +58,18 @@ def caption(source: str, seed: int) -> str:
     return label("caption_example") if source == EXAMPLE else label("caption_random", seed=seed)
 
 
+def starting_source(source: str) -> str:
+    """Value of the control `source` at the start, from the argument of a panel.
+
+    Raises
+    ------
+    SettingError
+        If it is neither "random" nor "example".
+    """
+    choice("source", source, tuple(STARTS))
+    return STARTS[source]
+
+
 class SourceLimits:
     """Holds T and d_k to the running example while it is the source, and gives them back."""
 
@@ -73,7 +86,7 @@ class SourceLimits:
             if self._before is None:
                 self._before = {"T": T.value, "d_k": d_k.value}
                 T.max = longest
-                T.value = min(T.value, longest)
+                T.value = longest  # all tokens, to begin with
                 T.touched = False
             elif d_k.value != width:  # set by code: meant for when random vectors come back
                 self._before["d_k"] = d_k.value

@@ -24,11 +24,13 @@
 # **事先要會的**　一點 Python 和 NumPy，矩陣乘法。這是「養大一個語言模型」系列的活動 5，接在活動 4 嵌入（embedding）之後。
 #
 # **時間**　只走主線約 3 分鐘，全部約 5 分鐘。
+#
+# 先執行下一格；重新啟動核心以後，也要先執行它。
 
 # %% [markdown] lang="en" key="title" of="0ce7b60e85c3" tags=["core"]
 # # 0　Start here
 #
-# Many people who learn about language models get stuck at attention. In this course you compute and measure every part of it yourself, until you are stuck no more.
+# Many learners of language models get stuck at attention. Here you compute and measure every part of it, until you are stuck no more.
 #
 # **What you will be able to do**
 #
@@ -39,6 +41,8 @@
 # **What you bring along**　Some Python and NumPy; multiplying matrices. This is activity 5 of a series on growing a language model and follows activity 4, the embedding.
 #
 # **Time**　About 3 minutes for the main path, about 5 for everything.
+#
+# Run the next cell first, and again after restarting the kernel.
 
 # %% key="setup" tags=["core"]
 LANGUAGE = "zh-Hant"
@@ -86,7 +90,7 @@ installation.report()
 #
 # **全部，兩個多小時**　沒有標籤的儲存格和附錄走得更深。主線不靠它們也能跑，可以改天再看。
 #
-# 每一節都先問一個問題，請你**先寫下答案**，再動手量，最後才下結論。猜錯不要緊，猜過才記得住。
+# 每一節都先問一個問題，請你**先寫下答案**再動手量。數字直接填，文字加引號，答案不只一個就放進方括號，像 `[1, 2]`；想不出來，留著 `None` 也行。猜錯不要緊，猜過才記得住。
 
 # %% [markdown] lang="en" key="path" of="85c87f079f5a" tags=["core"]
 # ## 0.2　Two paths
@@ -103,17 +107,17 @@ installation.report()
 #
 # **Everything, a good two hours**　Untagged cells and appendices go deeper. The main path runs without them; keep them for another day.
 #
-# Every section asks first, then **you write down your answer**, then you measure, and only then is anything claimed. A guess, even a wrong one, is remembered.
+# Every section asks first; **write down your answer** before you measure. Numbers go in as they are, words in quotes, several answers in square brackets, such as `[1, 2]`; leaving `None` is fine. A guess, even a wrong one, is remembered.
 
 # %% [markdown] lang="zh-Hant" key="panel" tags=["core"]
 # ## 0.3　認識面板
 #
-# **面板**是一組滑桿和跟著動的圖。下面這一個把注意力的五個步驟並排，向量是亂數。現在看不懂沒關係，先拖一拖滑桿；圖下面的一句話會用文字說出這張圖。
+# **面板**是一組滑桿和跟著動的圖。下面這一個把注意力的五個步驟並排，向量是亂數。現在看不懂沒關係，先拖一拖滑桿；圖下面的一句話會用文字說出這張圖（「有效鍵數」到第 2 課才解釋）。重新啟動核心以後，面板會變成紅色的斷鏈圖示，再執行那一格就回來了。
 
 # %% [markdown] lang="en" key="panel" of="b19dea88d5f5" tags=["core"]
 # ## 0.3　Meet a panel
 #
-# A **panel** is a set of sliders and pictures that follow them. This one shows the five steps of attention side by side, on random vectors. Never mind what they mean yet; just drag a slider. The sentence below the picture says it in words.
+# A **panel** is a set of sliders and pictures that follow them. This one shows the five steps of attention side by side, on random vectors. Never mind what they mean yet; just drag a slider. The sentence below says it in words (notebook 2 explains "effective keys"). After a kernel restart panels turn into red broken-link icons; run their cell again.
 
 # %% key="panel-live" tags=["core"]
 panels.attention_panel()
@@ -124,6 +128,7 @@ panels.attention_panel()
 # - **滑鼠**　拖曳滑桿，或直接按滑桿右邊的數字輸入。
 # - **鍵盤**　按 Tab 移到滑桿上，用方向鍵一格一格移，Page Up 和 Page Down 移得快一點，Home 和 End 到兩端。再按 Tab 就到下一個控制項，Shift + Tab 退回去；一路 Tab 下去就會離開面板，回到筆記本。
 # - **圖下面的一句話**是螢幕報讀軟體會讀的內容。設定不合理的時候，這裡會告訴你哪裡不對。
+# - **顏色**　超過 $T = 32$，每個權重都很小，權重圖就換成相對的色階：顏色代表權重乘上看得到的鍵數，1 就是均勻。
 #
 # 面板不動了？從上方選單執行「Run → Run All Cells」。圖上寫著要你執行儲存格，就表示核心還沒執行過那一格。
 #
@@ -135,6 +140,7 @@ panels.attention_panel()
 # - **Mouse**　Drag a slider, or click the number to its right and type.
 # - **Keyboard**　Tab to a slider; the arrow keys move it step by step, Page Up and Page Down faster, Home and End to its ends. Tab again reaches the next control, Shift + Tab goes back; keep pressing Tab and you leave the panel for the notebook.
 # - **The sentence below the picture** is what a screen reader reads. When a setting makes no sense, it says what is wrong.
+# - **Colours**　Beyond $T = 32$ every weight is small, so the picture of the weights switches to a relative scale: the weight times the number of keys in sight, where 1 is uniform.
 #
 # If a panel does not move, choose "Run → Run All Cells" from the menu. A picture that asks you to run its cell means that the kernel has not run it yet.
 #

@@ -23,6 +23,8 @@
 # **事先要會的**　向量與矩陣的乘法；嵌入（embedding）把每個詞元變成一個向量，也就是活動 4。
 #
 # **時間**　只走主線約 9 分鐘，全部約 25 分鐘。
+#
+# 先執行下一格；重新啟動核心以後，也要先執行它。
 
 # %% [markdown] lang="en" key="title" of="188d4df586d9" tags=["core"]
 # # 1　Query, key, value
@@ -37,6 +39,8 @@
 # **What you bring along**　Multiplying vectors and matrices; embeddings, which turn each token into a vector (activity 4).
 #
 # **Time**　About 9 minutes for the main path, about 25 for everything.
+#
+# Run the next cell first, and again after restarting the kernel.
 
 # %% key="setup" tags=["core"]
 LANGUAGE = "zh-Hant"
@@ -86,7 +90,7 @@ np.set_printoptions(precision=2, suppress=True)
 # 3. **Mask**　a token sees only itself and what came before; later scores become $-\infty$.
 # 4. **Weights and output**　softmax replaces a score $s$ by $e^{s}$ and divides by the sum of the row (covered ones get nothing, as $e^{-\infty} = 0$); mix the values by these weights.
 #
-# **Guess first**　Which token will the third one, the bottom row, attend to most: number 1, number 2, or itself, number 3? Use a pencil, and write your answer in the next cell. (This lesson counts tokens from 1; indices in code and pictures count from 0.)
+# **Guess first**　Which token will the third one, the bottom row, attend to most: number 1, number 2, or itself, number 3? Use a pencil; write your answer in the next cell. (This lesson counts tokens from 1; indices in code and pictures count from 0.)
 
 # %% key="game-guess" tags=["core"]
 guess = None  # 1, 2, 3
@@ -140,13 +144,13 @@ axes = plotting.plot_attention_steps(steps)
 # %% [markdown] lang="en" key="project" of="731bbd6d8f85" tags=["core"]
 # ## 1.2　One $X$, three projections
 #
-# At first each token has just one vector $x$; stacked, one token a row, they make the matrix $X$. Three weight matrices project the same $X$ to three things:
+# At first each token has one vector $x$; stacked, one token a row, they make the matrix $X$. Three weight matrices project the same $X$ to three things:
 #
 # $$Q = X W_Q \qquad K = X W_K \qquad V = X W_V$$
 #
-# From here on the whole course uses one example: the six tokens "Ann visits library borrows book reads". Its matrices **are set by hand**, and components have names. A trained model has no such names; backpropagation finds its matrices.
+# From here on the course uses one example: the six tokens "Ann visits library borrows book reads". Its matrices **are set by hand**, and components have names. A trained model has no such names; backpropagation finds its matrices.
 #
-# As you look: what does the token "reads" look for most, a person, a place, a thing or an action?
+# As you look: what does "reads" look for most, a person, a place, a thing or an action?
 
 # %% key="project-X" tags=["core"]
 example = al.running_example()
@@ -181,7 +185,44 @@ plotting.plot_matrices(
 # - **The key** is the sign hung out to be found by. "book" hangs out "what", "Ann" hangs out "who".
 # - **The value** is what is handed over once somebody attends. "book" hands over an object.
 #
-# What a token asks and what it is found by can be entirely different: the query of "book" asks "doing", its key says "what".
+# What a token asks and what it is found by can be different: the query of "book" asks "doing", its key says "what".
+
+# %% [markdown] lang="zh-Hant" key="project-how" tags=[]
+# **深入**　「看」的查詢是怎麼乘出來的？先看人工設定的 $W_Q$：一列是 $x$ 的一個分量，一行是查詢的一個分量。
+
+# %% [markdown] lang="en" key="project-how" of="" tags=[]
+# **Deeper**　How does the product give the query of "reads"? Here is the hand-set $W_Q$: each row belongs to a component of $x$, each column to a component of the query.
+
+# %% key="project-how-matrix" tags=[]
+example = al.running_example()
+plotting.plot_matrix(
+    example.W_Q, rows=example.model_axes, columns=example.key_axes, title="$W_Q$"
+);
+
+# %% [markdown] lang="zh-Hant" key="project-how-row" tags=[]
+# 「看」的 $x$ 只有幾個分量不是 0。每一個都乘上 $W_Q$ 裡自己的那一列，再把各列加起來。
+
+# %% [markdown] lang="en" key="project-how-row" of="" tags=[]
+# Few components of the $x$ of "reads" are not 0. Each multiplies its own row of $W_Q$, and these rows are added up.
+
+# %% key="project-how-product" tags=[]
+x = example.X[5]  # (5,)
+used = np.flatnonzero(x)  # (2,)
+terms = x[used, None] * example.W_Q[used]  # (2, 1) * (2, 4) = (2, 4)
+
+query = al.project_qkv(example.X, example.W_Q, example.W_K, example.W_V)[0][5]  # (4,)
+al.show(total=terms.sum(axis=0), agrees=np.array_equal(terms.sum(axis=0), query))
+al.table(
+    component=[example.model_axes[i] for i in used],
+    x=x[used],
+    **dict(zip(example.key_axes, terms.T)),
+)
+
+# %% [markdown] lang="zh-Hant" key="project-how-claim" tags=[]
+# 「動作」帶來「誰」和一點「哪裡」，「及物」帶來「什麼」。加起來，就是上面 $Q$ 裡「看」的那一列。
+
+# %% [markdown] lang="en" key="project-how-claim" of="" tags=[]
+# "action" brings "who" and a bit of "where", "takes object" brings "what". Their sum is the row of "reads" in $Q$ above.
 
 # %% [markdown] lang="zh-Hant" key="catalogue" tags=["core"]
 # ## 1.3　圖書館的目錄櫃
@@ -192,18 +233,18 @@ plotting.plot_matrices(
 # - **每個位置同時都在查**，查的是同一個櫃子。
 # - 看得到的卡片**包括自己**的。
 #
-# **先猜猜看**　六個詞元依序排開，每個只看得到自己和前面的。「看」會把最大的權重給誰？第二名又是誰？寫成兩個數，「小安」是 1，「看」是 6。
+# **先猜猜看**　每個詞元只看得到自己和前面的。「看」會把最大的權重給誰？第二名又是誰？填兩個數，像 `[1, 2]`；「小安」是 1，「看」是 6。
 
 # %% [markdown] lang="en" key="catalogue" of="06b1e07550fa" tags=["core"]
 # ## 1.3　The card catalogue
 #
 # In the catalogue of an old library a card stands for a book. The topic in your mind is the query, the keywords on a card are the key, the book on the shelf is the value. Attention differs in three ways:
 #
-# - It takes **a little of every book**, and more where the match is better.
+# - It takes **a little of every book**, more where the match is better.
 # - **Every position looks up at the same time**, in the same catalogue.
 # - The cards a position sees **include its own**.
 #
-# **Guess first**　The six tokens stand in order; each sees only itself and those before it. To which does "reads" give its largest weight, and which comes second? Write two numbers: "Ann" is 1, "reads" is 6.
+# **Guess first**　Each token sees only itself and those before it. To which does "reads" give its largest weight, and which comes second? Write two numbers, such as `[1, 2]`; "Ann" is 1, "reads" is 6.
 
 # %% key="catalogue-guess" tags=["core"]
 guess = None  # [1 … 6, 1 … 6]
@@ -309,7 +350,7 @@ al.show(shape=(W_Q @ W_K.T).shape, rank=np.linalg.matrix_rank(W_Q @ W_K.T))
 #
 # $$d_k = \frac{d_{\text{model}}}{n_{\text{head}}}$$
 #
-# **換你算**　ANDREA-12M（384 維、12 個頭）、ANDREA-120M、ANDREA-480M（1536 維、24 個頭）的 $d_k$ 各是多少？768 維分給 10 個頭呢？
+# **換你算**　ANDREA-12M（384 維、12 個頭）、ANDREA-120M、ANDREA-480M（1536 維、24 個頭）的 $d_k$ 各是多少？768 維分給 10 個頭呢？把每個 `None` 換成數字。
 
 # %% [markdown] lang="en" key="family" of="ab877847d20e" tags=["core"]
 # ## 1.5　How large ANDREA is
@@ -318,7 +359,7 @@ al.show(shape=(W_Q @ W_K.T).shape, rank=np.linalg.matrix_rank(W_Q @ W_K.T))
 #
 # $$d_k = \frac{d_{\text{model}}}{n_{\text{head}}}$$
 #
-# **Your turn**　What is $d_k$ for ANDREA-12M (384 wide, 12 heads), ANDREA-120M and ANDREA-480M (1536 wide, 24 heads)? And for 768 over 10 heads?
+# **Your turn**　What is $d_k$ for ANDREA-12M (384 wide, 12 heads), ANDREA-120M and ANDREA-480M (1536 wide, 24 heads)? And for 768 over 10 heads? Put a number for each `None`.
 
 # %% key="family-guess" tags=["core"]
 my_d_k = {"ANDREA-12M": None, "ANDREA-120M": None, "ANDREA-480M": None}
@@ -330,7 +371,7 @@ al.table(
     model=[model.name for model in al.FAMILY],
     d_model=[model.d_model for model in al.FAMILY],
     n_head=[model.n_head for model in al.FAMILY],
-    guess=[my_d_k[model.name] for model in al.FAMILY],
+    guess=[al.answer(my_d_k, model.name) for model in al.FAMILY],
     d_k=[model.d_k for model in al.FAMILY],
 )
 
@@ -340,7 +381,7 @@ al.table(
 # $W_Q$ 的形狀是 $(d_{\text{model}}, d_k)$：每個頭都讀**整個** 768 維的向量，投影*之後*才剩下 64 維。
 
 # %% [markdown] lang="en" key="family-claim" of="b5352aedbfd7" tags=["core"]
-# Everything in the family divides exactly. 768 over 10 leaves 8, and such a split is simply wrong.
+# Everything in the family divides exactly. 768 over 10 leaves 8, and such a split is wrong.
 #
 # $W_Q$ has the shape $(d_{\text{model}}, d_k)$: every head reads the **whole** 768-wide vector, and 64 is the width *after* projection.
 

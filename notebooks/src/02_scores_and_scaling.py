@@ -23,6 +23,8 @@
 # **事先要會的**　第 1 課的查詢、鍵、值；知道平均值、變異數、標準差是什麼。
 #
 # **時間**　只走主線約 12 分鐘，全部約 40 分鐘。
+#
+# 先執行下一格；重新啟動核心以後，也要先執行它。
 
 # %% [markdown] lang="en" key="title" of="66325c08a918" tags=["core"]
 # # 2　Scores and scaling
@@ -37,6 +39,8 @@
 # **What you bring along**　Query, key and value from lesson 1; mean, variance and standard deviation.
 #
 # **Time**　About 12 minutes for the main path, about 40 for everything.
+#
+# Run the next cell first, and again after restarting the kernel.
 
 # %% key="setup" tags=["core"]
 LANGUAGE = "zh-Hant"
@@ -70,7 +74,7 @@ np.set_printoptions(precision=2, suppress=True)
 # **先猜猜看**
 #
 # 1. 六個詞元一共有幾個分數？
-# 2. 「看」給「書」的分數，和「書」給「看」的分數一樣嗎？填 `True` 或 `False`。
+# 2. 「看」給「書」的分數，和「書」給「看」的分數一樣嗎？填 `True`（是）或 `False`（否）。
 # 3. ANDREA-120M 的上下文長度（context length）是 1024 個詞元，一個注意力頭（attention head）要算多少個分數？
 
 # %% [markdown] lang="en" key="matrix" of="e8b5fd16ab62" tags=["core"]
@@ -82,12 +86,12 @@ np.set_printoptions(precision=2, suppress=True)
 #
 # Row $i$ (across) is query $i$ asking; column $j$ (down) is key $j$ answering.
 #
-# The six tokens are still "Ann visits library borrows book reads", their matrices set by hand. From here on we **count from 0**: "Ann" is number 0, "reads" number 5.
+# The six tokens are still "Ann visits library borrows book reads", their matrices set by hand. From here on we **count from 0**: "Ann" is 0, "reads" 5.
 #
 # **Guess first**
 #
 # 1. How many scores do six tokens have?
-# 2. Does "reads" give "book" the same score as "book" gives "reads"? Write `True` or `False`.
+# 2. Does "reads" give "book" the same score as "book" gives "reads"? Write `True` (yes) or `False` (no).
 # 3. How many does one head of ANDREA-120M compute over its context of 1024 tokens?
 
 # %% key="matrix-guess" tags=["core"]
@@ -105,8 +109,8 @@ for i in range(T):
 
 al.show(one_product=np.array_equal(scores, Q @ K.T))  # (6, 4) @ (4, 6) = (6, 6)
 al.table(
-    question=list(my_answers),
-    guess=list(my_answers.values()),
+    question=[1, 2, 3],
+    guess=[al.answer(my_answers, n) for n in (1, 2, 3)],
     measured=[scores.size, scores[5, 4] == scores[4, 5], al.ANDREA_120M.T**2],
 )
 
@@ -124,13 +128,13 @@ plotting.plot_scores(scores, tokens=example.tokens);
 # In practice the double loop is one matrix product, $QK^\top$. 1024 tokens make a million cells, twice as many tokens four times the cells: hence the price of long texts.
 
 # %% [markdown] lang="zh-Hant" key="matrix-andrea-question" tags=[]
-# **再猜一次**　看看整個 ANDREA-120M。
+# **深入，再猜一次**　看看整個 ANDREA-120M。
 #
 # 1. 12 層、每層 12 個頭，一次前向傳播（forward pass）全部要算多少個分數？
 # 2. 下一課的因果遮罩（causal mask）只准每個位置看自己和前面。一個頭的分數裡，還剩多少個用得到？
 
 # %% [markdown] lang="en" key="matrix-andrea-question" of="151021fd1486" tags=[]
-# **Guess again**　Look at all of ANDREA-120M.
+# **Deeper, guess again**　Look at all of ANDREA-120M.
 #
 # 1. How many scores does a forward pass compute in 12 layers of 12 heads?
 # 2. The causal mask of the next lesson lets each position see itself and what came before. How many scores of one head are still of use?
@@ -144,8 +148,8 @@ heads = model.n_layer * model.n_head
 
 al.show(heads_in_all=heads)
 al.table(
-    question=list(my_counts),
-    guess=list(my_counts.values()),
+    question=[1, 2],
+    guess=[al.answer(my_counts, n) for n in (1, 2)],
     measured=[heads * model.T**2, al.causal_mask(model.T).sum()],
 )
 
@@ -229,7 +233,7 @@ plotting.plot_matrix(
 #
 # $$w_j = \frac{e^{s_j}}{\sum_m e^{s_m}}$$
 #
-# Try it on the row of "reads". Its scores are first divided by $\sqrt{d_k} = \sqrt{4}$, which makes them scaled scores; 2.4 shows why.
+# Try the row of "reads". Its scores are first divided by $\sqrt{d_k} = \sqrt{4}$, which makes them scaled scores; 2.4 shows why.
 
 # %% key="softmax-code" tags=["core"]
 example = al.running_example()
@@ -249,13 +253,13 @@ al.show(
 )
 
 # %% [markdown] lang="zh-Hant" key="softmax-change" tags=[]
-# **先猜猜看**　下面哪一種改法會改變「看」那一列的權重？會填 `True`，不會填 `False`。
+# **深入，先猜猜看**　下面的改法會改變「看」那一列的權重嗎？填 `True`（是）或 `False`（否）。
 #
 # 1. 六個縮放後的分數都加上 100。
 # 2. 六個都乘以 4。
 
 # %% [markdown] lang="en" key="softmax-change" of="b5a49e3c3ea5" tags=[]
-# **Guess first**　Which of these changes would alter the weights in the row of "reads"? Write `True` if it would, `False` if not.
+# **Deeper, guess first**　Does this alter the weights in the row of "reads"? Write `True` (yes) or `False` (no).
 #
 # 1. Add 100 to all six scaled scores.
 # 2. Multiply all six by 4.
@@ -266,8 +270,8 @@ my_answers = {1: None, 2: None}
 # %% key="softmax-measure" tags=[]
 changed = [row + 100, row * 4]  # (6,), (6,)
 al.table(
-    question=list(my_answers),
-    guess=list(my_answers.values()),
+    question=[1, 2],
+    guess=[al.answer(my_answers, n) for n in (1, 2)],
     measured=[not np.allclose(al.softmax(s), al.softmax(row)) for s in changed],
 )
 
@@ -301,12 +305,12 @@ al.table(score_gap=gaps, weight_ratio=[pair[0] / pair[1] for pair in pairs])
 # A gap of 1 makes a factor below 3, a gap of 8 almost 3000. Stretched scores make peaked weights; divided ones, more even weights. Such a divisor is called a temperature; $\sqrt{d_k}$ is one.
 
 # %% [markdown] lang="zh-Hant" key="softmax-temperature" tags=[]
-# 溫度通常寫成 $\tau$：$\text{softmax}(s/\tau)$。溫度高，權重平均；溫度低，權重尖銳。
+# **深入**　溫度通常寫成 $\tau$：$\text{softmax}(s/\tau)$。溫度高，權重平均；溫度低，權重尖銳。
 #
 # 下圖是「看」那一列**還沒縮放**的分數，在五種溫度下的權重，一列一種 $\tau$。$\tau = 2$ 那一列就是除以 $\sqrt{d_k} = \sqrt{4}$ 的結果。改改看 `temperatures` 裡的數字，再執行一次。
 
 # %% [markdown] lang="en" key="softmax-temperature" of="9885b40609f9" tags=[]
-# The temperature is usually written $\tau$: $\text{softmax}(s/\tau)$. Hot means even weights, cold means peaked ones.
+# **Deeper**　The temperature is usually written $\tau$: $\text{softmax}(s/\tau)$. Hot means even weights, cold means peaked ones.
 #
 # The figure shows the **unscaled** scores in the row of "reads" turned to weights at five temperatures, a row for each $\tau$. The row $\tau = 2$ is what dividing by $\sqrt{d_k} = \sqrt{4}$ gives. Change the numbers in `temperatures` and run the cell again.
 
@@ -340,7 +344,7 @@ plotting.plot_weights(
 #
 # So far vectors had 4 components and scores up to about 10. In ANDREA-120M $d_k = 64$: how large do scores become?
 #
-# Measure with random numbers: all components of queries and keys are independent and normal, with mean 0 and variance 1. Each $d_k$ gets 1000 pairs.
+# Measure with random numbers: components of queries and keys are independent and normal, with mean 0 and variance 1. Each $d_k$ gets 1000 pairs.
 #
 # **Guess first**　For $d_k$ = 64, 256 and 4096, roughly what is the standard deviation of the scores?
 
@@ -349,16 +353,17 @@ my_std = {64: None, 256: None, 4096: None}
 
 # %% key="root-code" tags=["core"]
 rng = np.random.default_rng(0)
+widths = (64, 256, 4096)
 scores = []
-for d_k in my_std:
+for d_k in widths:
     q, k = rng.standard_normal((2, 1000, d_k))  # (1000, d_k), (1000, d_k)
     scores.append((q * k).sum(axis=-1))  # (1000,)
 
 al.table(
-    d_k=list(my_std),
-    guess=list(my_std.values()),
+    d_k=widths,
+    guess=[al.answer(my_std, d_k) for d_k in widths],
     std=[s.std() for s in scores],
-    predicted=[np.sqrt(d_k) for d_k in my_std],
+    predicted=np.sqrt(widths),
     mean_absolute=[np.abs(s).mean() for s in scores],
 )
 
@@ -379,10 +384,10 @@ al.table(
 # A walker whose steps go forwards or backwards at random is, after 64, only about 8 from the start. Dividing by $\sqrt{d_k}$ brings the standard deviation back to 1, whatever $d_k$ is.
 
 # %% [markdown] lang="zh-Hant" key="root-curve" tags=[]
-# 表裡最右邊那一欄是分數絕對值的平均，比標準差再小一點。多量幾種 $d_k$，和理論畫在一起：
+# **深入**　表裡最右邊那一欄是分數絕對值的平均，比標準差再小一點。多量幾種 $d_k$，和理論畫在一起：
 
 # %% [markdown] lang="en" key="root-curve" of="70ff21eda412" tags=[]
-# The rightmost column of the table is the mean absolute score, a little smaller than the standard deviation. Measure more values of $d_k$ and draw them with the theory:
+# **Deeper**　The rightmost column of the table is the mean absolute score, a little smaller than the standard deviation. Measure more values of $d_k$ and draw them with the theory:
 
 # %% key="root-figure" tags=[]
 widths = (1, 4, 16, 64, 256, 1024, 4096)
@@ -434,12 +439,12 @@ al.table(
 panels.scaling_panel()
 
 # %% [markdown] lang="zh-Hant" key="root-divisor" tags=[]
-# **要是除數用錯了呢？**　取 ANDREA-120M 的尺寸：$d_{\text{model}} = 768$，$d_k = 64$，1024 個隨機的查詢對 1024 個隨機的鍵。除以 $\sqrt{d_k}$，標準差是 1。
+# **深入**　要是除數用錯了呢？取 ANDREA-120M 的尺寸：$d_{\text{model}} = 768$，$d_k = 64$，1024 個隨機的查詢對 1024 個隨機的鍵。除以 $\sqrt{d_k}$，標準差是 1。
 #
 # **先猜猜看**　有人誤除以 $\sqrt{d_{\text{model}}}$，或者忘了開根號，直接除以 $d_k$，標準差各會變成多少？
 
 # %% [markdown] lang="en" key="root-divisor" of="3ab018b7b550" tags=[]
-# **And if you divide by the wrong number?**　Take the sizes of ANDREA-120M: $d_{\text{model}} = 768$, $d_k = 64$, with 1024 random queries and 1024 random keys. Divided by $\sqrt{d_k}$, the scores have standard deviation 1.
+# **Deeper**　And if you divide by the wrong number? Take the sizes of ANDREA-120M: $d_{\text{model}} = 768$, $d_k = 64$, with 1024 random queries and 1024 random keys. Divided by $\sqrt{d_k}$, the scores have standard deviation 1.
 #
 # **Guess first**　Somebody divides by $\sqrt{d_{\text{model}}}$ by mistake, or forgets the root and divides by $d_k$: what does the standard deviation become?
 
@@ -459,7 +464,7 @@ divisors = {
 al.table(
     divisor=list(divisors),
     divisor_value=list(divisors.values()),
-    guess=[my_spreads.get(name, "") for name in divisors],
+    guess=[*(al.answer(my_spreads, name) for name in ("√d_model", "d_k")), ""],
     std=[(scores / divisor).std() for divisor in divisors.values()],
 )
 
@@ -468,7 +473,7 @@ al.table(
 #
 # **縮放能防溢位嗎？**　常有人說，縮放是為了不讓 $e^{s}$ 溢位（overflow）。拿單精度（float32）的三個分數 800、0、−800，試兩種做法。
 #
-# **先猜猜看**　哪一種會出現 NaN？
+# **先猜猜看**　哪一種會出現 NaN？填 1 或 2。
 #
 # 1. 除以 8，但不減最大值。
 # 2. 不除，但先減掉最大值。
@@ -478,7 +483,7 @@ al.table(
 #
 # **Does scaling prevent overflow?**　It is often said that scaling is there to keep $e^{s}$ from overflowing. Take the three scores 800, 0, −800 in single precision (float32) and try two ways.
 #
-# **Guess first**　Which one gives NaN?
+# **Guess first**　Which one gives NaN? Write 1 or 2.
 #
 # 1. Divide by 8, but do not subtract the maximum.
 # 2. Do not divide, but subtract the maximum first.
@@ -540,8 +545,8 @@ for divisor in (1, np.sqrt(64)):
     assert np.allclose(np.exp(H), experiments.effective_keys(weights))
 
 al.table(
-    question=list(my_keys),
-    guess=list(my_keys.values()),
+    question=[1, 2],
+    guess=[al.answer(my_keys, n) for n in (1, 2)],
     divisor=["1", "√d_k"],
     effective_keys=medians,
 )
@@ -550,7 +555,7 @@ al.table(
 # 這是 64 個查詢的中位數。不縮放，1024 個鍵裡真正有份的只有兩三個，是哪幾個全憑亂數。縮放以後，大約六成的鍵都有份；$T$ 個鍵的理論值是 $T/\sqrt{e}$，約 621。再換幾種 $d_k$：
 
 # %% [markdown] lang="en" key="frozen-claim" of="b99eb34699a9" tags=["core"]
-# Medians over 64 queries: raw, just two or three of 1024 keys really have a share, and chance decides which. Scaled, about six in ten do; theory says $T/\sqrt{e}$ of $T$ keys, about 621. Now vary $d_k$:
+# Medians over 64 queries: raw, just two or three of 1024 keys really share, and chance decides which. Scaled, about six in ten do; theory says $T/\sqrt{e}$ of $T$ keys, about 621. Now vary $d_k$:
 
 # %% key="frozen-figure" tags=["core"]
 widths = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024)
@@ -565,7 +570,7 @@ plotting.plot_effective_keys(curves);
 #
 # $$\frac{\partial w_j}{\partial s_j} = w_j (1 - w_j) \qquad \frac{\partial w_j}{\partial s_m} = -w_j\, w_m \quad (m \ne j)$$
 #
-# **再猜一次**　飽和的時候，輸家的梯度接近 0。贏家自己呢？梯度還在填 `True`，不在了填 `False`。
+# **再猜一次**　飽和的時候，輸家的梯度接近 0。贏家自己的梯度還在嗎？填 `True`（是）或 `False`（否）。
 
 # %% [markdown] lang="en" key="frozen-saturation" of="f3904c74e7b6" tags=["core"]
 # The scaled curve is flat; the raw one "freezes" onto a few keys around $d_k \approx 2 \ln T$, a crossover. With components of variance 1 and no scaling, ANDREA's 32 and 64 would both be frozen.
@@ -574,7 +579,7 @@ plotting.plot_effective_keys(curves);
 #
 # $$\frac{\partial w_j}{\partial s_j} = w_j (1 - w_j) \qquad \frac{\partial w_j}{\partial s_m} = -w_j\, w_m \quad (m \ne j)$$
 #
-# **Guess again**　In a saturated row the losers' gradients are close to 0. And the winner's? Write `True` if it is still there, `False` if not.
+# **Guess again**　In a saturated row the losers' gradients are close to 0. Is the winner's still there? Write `True` (yes) or `False` (no).
 
 # %% key="frozen-saturation-guess" tags=["core"]
 guess = None  # True, False
@@ -614,19 +619,19 @@ al.table(
 # %% [markdown] lang="en" key="frozen-saturation-claim" of="532900470c51" tags=["core"]
 # The more the scores of "reads" are stretched, the closer $1 - w$ and $w(1-w)$ come to 0; so does the last column, the largest of all 36 derivatives. **Winner and losers lose their gradients together**, and any signal back to $Q$ and $K$ is multiplied by these numbers.
 #
-# As long as the components of $q$ and $k$ spread by about 1, scaling keeps rows soft, whatever $d_k$ is. That frozen rows hold training back is the paper's suspicion, not measured here.
+# While the components of $q$ and $k$ spread by about 1, scaling keeps rows soft, whatever $d_k$ is. That frozen rows hold training back is the paper's suspicion, not measured here.
 
 # %% [markdown] lang="zh-Hant" key="frozen-output" tags=[]
-# **那模型最後的 softmax 呢？**　語言模型的輸出也是 softmax，後面接交叉熵（cross-entropy）損失 $L = -\ln w_y$，$y$ 是正確答案的編號。要是它很有把握，卻答錯了，會不會也沒有梯度可學？
+# **深入**　那模型最後的 softmax 呢？語言模型的輸出也是 softmax，後面接交叉熵（cross-entropy）損失 $L = -\ln w_y$，$y$ 是正確答案的編號。要是它很有把握，卻答錯了，會不會也沒有梯度可學？
 #
-# **先猜猜看**　還有梯度填 `True`，沒有填 `False`。
+# **先猜猜看**　還有梯度嗎？填 `True`（是）或 `False`（否）。
 #
 # 下面用同一列飽和的分數比較：經過注意力權重傳回來的梯度（$\partial L/\partial w$ 用亂數代替），和接交叉熵的梯度。
 
 # %% [markdown] lang="en" key="frozen-output" of="41e38e2e7f51" tags=[]
-# **What about the softmax at the end of the model?**　A language model's output is a softmax as well, followed by the cross-entropy loss $L = -\ln w_y$, where $y$ is the index of the right answer. If it is confidently wrong, does it have no gradient to learn from either?
+# **Deeper**　What about the softmax at the end of the model? A language model's output is a softmax as well, followed by the cross-entropy loss $L = -\ln w_y$, where $y$ is the index of the right answer. If it is confidently wrong, does it have no gradient to learn from either?
 #
-# **Guess first**　Write `True` if there still is a gradient, `False` if not.
+# **Guess first**　Is there still a gradient? Write `True` (yes) or `False` (no).
 #
 # The cell compares two gradients for the same saturated row of scores: one that comes back through attention weights (with random numbers for $\partial L/\partial w$), and one from cross-entropy.
 
@@ -674,8 +679,8 @@ al.show(
 my_weight = {32: None, 64: None, 128: None}
 
 # %% key="match-code" tags=[]
-T, medians = 1024, []
-for d_k in my_weight:
+T, widths, medians = 1024, (32, 64, 128), []
+for d_k in widths:
     rng = np.random.default_rng([0, d_k, 1])
     found = []
     for _ in range(400):
@@ -685,10 +690,10 @@ for d_k in my_weight:
     medians.append(np.median(found))
 
 al.table(
-    d_k=list(my_weight),
-    guess=list(my_weight.values()),
+    d_k=widths,
+    guess=[al.answer(my_weight, d_k) for d_k in widths],
     measured=medians,
-    predicted=[1 / (1 + (T - 1) * np.exp(0.5 - np.sqrt(d_k))) for d_k in my_weight],
+    predicted=[1 / (1 + (T - 1) * np.exp(0.5 - np.sqrt(d_k))) for d_k in widths],
 )
 
 # %% [markdown] lang="zh-Hant" key="match-claim" tags=[]
@@ -719,14 +724,14 @@ plotting.plot_perfect_match(experiments.perfect_match((8, 16, 32, 64, 128), tria
 #
 # 2.3 說縮放是溫度 $\tau = \sqrt{d_k}$，除在分數上。能不能早一點，在 $Q$ 和 $K$ 上就先除？
 #
-# **先猜猜看**　分數不除，改成把 $Q$ 和 $K$ 各除以 $d_k^{1/4}$。分數會和縮放後的分數一樣嗎？一樣填 `True`，不一樣填 `False`。
+# **先猜猜看**　分數不除，改成把 $Q$ 和 $K$ 各除以 $d_k^{1/4}$。分數會和縮放後的分數一樣嗎？填 `True`（是）或 `False`（否）。
 
 # %% [markdown] lang="en" key="units" of="ae6ca1f8e0e4" tags=[]
 # ## 2.7　Dividing somewhere else
 #
 # 2.3 called scaling a temperature of $\tau = \sqrt{d_k}$, by which the scores are divided. Could one divide earlier, at $Q$ and $K$?
 #
-# **Guess first**　Leave the scores alone and divide $Q$ and $K$ by $d_k^{1/4}$ each beforehand. Are the scores the same as the scaled ones? Write `True` if so, `False` if not.
+# **Guess first**　Leave the scores alone and divide $Q$ and $K$ by $d_k^{1/4}$ each beforehand. Are the scores the same as the scaled ones? Write `True` (yes) or `False` (no).
 
 # %% key="units-guess" tags=[]
 guess = None  # True, False
@@ -785,14 +790,14 @@ al.table(
 #
 # 換句話說，縮放沒有讓模型多會什麼。不縮放而要得到同樣的訓練，$\sigma$ 和 $\eta$ 就得**跟著 $d_k$ 改**。要比「縮放」和「不縮放」誰學得好，手上有四個旋鈕：$d_k$、$\sigma$、$\eta$、最佳化器（optimizer）。只轉一個就下結論，這場比賽不公平。
 #
-# **再猜一次**　GPT-2 的權重矩陣，初始標準差是 0.02。輸入 $X$ 的分量變異數是 1（經過層正規化，也就是 layer normalization，大致如此），$d_{\text{model}} = 768$，$d_k = 64$。不縮放的分數，標準差會是 8 嗎？寫下你的估計，取一位小數。
+# **再猜一次**　GPT-2 的權重矩陣，初始標準差是 0.02。輸入 $X$ 的分量變異數是 1（經過層正規化，也就是 layer normalization，大致如此），$d_{\text{model}} = 768$，$d_k = 64$。不縮放的分數，標準差會是 8 嗎？寫下你的估計，取一位小數，像 `5.0`。
 
 # %% [markdown] lang="en" key="units-claim" of="e46b4d1db73b" tags=[]
 # Rounding apart, they are identical. The reason is short: the parameters of the side without scaling are smaller by $d_k^{1/4}$, so the gradients for them are larger by $d_k^{1/4}$. The steps of SGD follow the gradient, so $\eta$ is divided by $d_k^{1/4}$ twice; those of Adam disregard its size, and once is enough (the tiny constant by which Adam avoids dividing by 0 is left out here). With $W_Q$ and $W_K$ the sums are the same, since $Q = X W_Q$: their initial standard deviation $\sigma$ becomes $\sigma/d_k^{1/4}$, the rates change likewise, and all other parameters stay as they are.
 #
 # In other words, scaling does not teach the model anything new. To get the same training without it, $\sigma$ and $\eta$ must **change with $d_k$**. Whoever races "scaled" against "raw" holds four knobs: $d_k$, $\sigma$, $\eta$ and the optimizer. To turn only one of them and draw a conclusion is not a fair race.
 #
-# **Guess again**　The weight matrices of GPT-2 start with standard deviation 0.02. The components of the input $X$ have variance 1 (roughly so after layer normalization), $d_{\text{model}} = 768$, $d_k = 64$. Is the standard deviation of the raw scores 8? Write down your estimate, to one decimal.
+# **Guess again**　The weight matrices of GPT-2 start with standard deviation 0.02. The components of the input $X$ have variance 1 (roughly so after layer normalization), $d_{\text{model}} = 768$, $d_k = 64$. Is the standard deviation of the raw scores 8? Write down your estimate, to one decimal, like `5.0`.
 
 # %% key="units-gpt2-guess" tags=[]
 guess = None  # 0.0
@@ -829,7 +834,7 @@ al.table(
 #
 # ANDREA 的訓練程式 `microgpt_cuda.cu` 用單精度（float32）計算。它算出 `Q[i]` 和 `K[j]` 的點積之後，並不是除以 $\sqrt{d_k}$，而是乘以 `1.0f / sqrtf(d_k)`：倒數先算好，每個分數只多一次乘法。乘法比除法便宜，而且一個分數要做 64 次乘加，多這一次算不了什麼。
 #
-# **先猜猜看**　在單精度裡，乘以倒數和直接除，每一位數字都相同嗎？都相同填 `True`，有的不同填 `False`。
+# **先猜猜看**　在單精度裡，乘以倒數和直接除，每一位數字都相同嗎？填 `True`（是）或 `False`（否）。
 #
 # 1. ANDREA-120M，$d_k = 64$
 # 2. ANDREA-12M，$d_k = 32$
@@ -839,7 +844,7 @@ al.table(
 #
 # `microgpt_cuda.cu`, the program that trains ANDREA, computes in single precision (float32). Once it has the dot product of `Q[i]` and `K[j]` it does not divide by $\sqrt{d_k}$; it multiplies by `1.0f / sqrtf(d_k)`: the reciprocal is worked out beforehand, and each score costs one multiplication more. Multiplying is cheaper than dividing, and beside the 64 multiply-adds of a score this one hardly counts.
 #
-# **Guess first**　In single precision, do multiplying by the reciprocal and dividing agree in every digit? Write `True` if they always do, `False` if some differ.
+# **Guess first**　In single precision, do multiplying by the reciprocal and dividing agree in every digit? Write `True` (yes) or `False` (no).
 #
 # 1. ANDREA-120M, $d_k = 64$
 # 2. ANDREA-12M, $d_k = 32$
@@ -867,7 +872,7 @@ al.show(scores=scores.shape, data_type=multiplied.dtype)
 al.table(
     model=[model.name for model in models],
     d_k=[model.d_k for model in models],
-    guess=list(my_answers.values()),
+    guess=[al.answer(my_answers, n) for n in (1, 2)],
     measured=[share == 0 for share in different],
     share_different=different,
     farthest_apart=farthest,
@@ -920,15 +925,15 @@ al.show(times_fewer=model.T**2 // (model.T * model.d_k))
 # %% key="wide-code" tags=["core"]
 my_divisors = {1: None, 16: None, 32: None, 64: None}
 
-d_model = 4096
-widths = tuple(d_model // n_head for n_head in my_divisors)  # (4,)
+d_model, n_heads = 4096, (1, 16, 32, 64)
+widths = tuple(d_model // n_head for n_head in n_heads)  # (4,)
 spreads = experiments.score_spreads(widths)
 
 al.table(
     model=["—", "GPT-J", "LLaMA-7B", "—"],
-    n_head=list(my_divisors),
+    n_head=n_heads,
     d_k=widths,
-    guess=list(my_divisors.values()),
+    guess=[al.answer(my_divisors, n_head) for n_head in n_heads],
     divided_by_root=np.sqrt(widths),
     std_before=spreads.std,
     std_after=spreads.std / np.sqrt(widths),
@@ -938,7 +943,7 @@ al.table(
 # 寬度相同，最大的除數卻是最小的 8 倍。決定除數的是**一個頭裡的 $d_k$**，不是 $d_{\text{model}}$：每頭 64 維，除數就是 8，和 ANDREA-120M 一樣。最右邊兩欄是用亂數量的。
 
 # %% [markdown] lang="en" key="wide-claim" of="38961831d131" tags=["core"]
-# The width is the same, yet the largest divisor is 8 times the smallest. What decides is **the $d_k$ of one head**, not $d_{\text{model}}$: 64-wide heads divide by 8, as in ANDREA-120M. The last two columns come from random numbers.
+# At equal width the largest divisor is 8 times the smallest. What decides is **the $d_k$ of one head**, not $d_{\text{model}}$: 64-wide heads divide by 8, as in ANDREA-120M. The last two columns come from random numbers.
 
 # %% [markdown] lang="zh-Hant" key="recap" tags=["core"]
 # ## 2.10　帶得走的四句話
@@ -958,7 +963,7 @@ al.table(
 # - With components of variance 1 scores have standard deviation $\sqrt{d_k}$; dividing by $\sqrt{d_k}$ takes $d_k$ out.
 # - Where scores spread too far, a row freezes, and winner and losers lose their gradients together.
 #
-# Next lesson: how to forbid a look at tokens not yet written.
+# Next: how to forbid a look at tokens not yet written.
 
 # %% [markdown] lang="zh-Hant" key="ruler" tags=[]
 # ## A.　附錄：挑一把對的尺
@@ -997,20 +1002,18 @@ for T in lengths:
     shares.append([np.median((w * (1 - w) > 0.1 / T).mean(axis=-1)) for w in rows])
 
 al.table(
-    T=list(my_larger),
-    guess=list(my_larger.values()),
+    T=lengths[:2],
+    guess=[al.answer(my_larger, T) for T in lengths[:2]],
     measured=[int(np.argmax(pair)) + 1 for pair in norms[:2]],
 )
 
 # %% key="ruler-table" tags=[]
 al.table(
-    T=lengths,
-    norm_raw=[pair[0] for pair in norms],
-    norm_scaled=[pair[1] for pair in norms],
-    keys_raw=[pair[0] for pair in keys],
-    keys_scaled=[pair[1] for pair in keys],
-    share_raw=[pair[0] for pair in shares],
-    share_scaled=[pair[1] for pair in shares],
+    T=np.repeat(lengths, 2),
+    divisor=["1", "√d_k"] * 3,
+    jacobian_norm=np.ravel(norms),
+    effective_keys=np.ravel(keys),
+    share_above=np.ravel(shares),
 )
 
 # %% [markdown] lang="zh-Hant" key="ruler-claim" tags=[]

@@ -15,30 +15,34 @@
 #
 # **這一課要學會的事**
 #
-# - 說得出生成（generation）的每一步看得到哪些詞元，以及輸入和目標為什麼要錯開一格。
-# - 用因果探測（causality probe）查出一種注意力（attention）有沒有偷看未來。
-# - 用一句程式寫出因果遮罩（causal mask），並說明遮罩該放在 softmax 的哪一邊。
+# - 說得出生成（generation）的每一步看得到哪些詞元，輸入和目標又為什麼錯開一格。
+# - 用因果探測（causality probe）查出注意力（attention）有沒有偷看未來。
+# - 用一句程式寫出因果遮罩（causal mask），放在 softmax 正確的一邊。
 # - 解釋遮罩怎麼讓一次前向傳播同時訓練每一個位置。
 # - 替編碼器、解碼器和交叉注意力挑出合用的遮罩。
 #
-# **事先要會的**　第 1 課的四個步驟；第 2 課的縮放，以及 softmax 把一列分數變成總和為 1 的權重。
+# **事先要會的**　第 1 課的四個步驟；第 2 課的縮放和 softmax。
 #
 # **時間**　只走主線約 11 分鐘，全部約 30 分鐘。
+#
+# 先執行下一格；重新啟動核心以後，也要先執行它。
 
-# %% [markdown] lang="en" key="title" of="df0697e5a8fa" tags=["core"]
+# %% [markdown] lang="en" key="title" of="f742430b0d3f" tags=["core"]
 # # 3　The causal mask
 #
 # **What you will be able to do**
 #
-# - Say which tokens each step of generation can see, and why inputs and targets are one place apart.
-# - Use a causality probe to find out whether some attention peeks at the future.
-# - Write the causal mask in one line, and say on which side of softmax it belongs.
-# - Explain how the mask lets one forward pass train every position at once.
-# - Choose a mask for an encoder, for a decoder and for cross-attention.
+# - Say which tokens each step of generation sees, and why inputs and targets are one place apart.
+# - Find out with a causality probe whether attention peeks at the future.
+# - Write the causal mask in one line, on the right side of softmax.
+# - Explain how the mask lets one forward pass train every position.
+# - Choose masks for encoder, decoder and cross-attention.
 #
-# **What you bring along**　The four rules of lesson 1; from lesson 2 scaling, and that softmax turns a row of scores into weights that sum to 1.
+# **What you bring along**　The four steps of lesson 1; scaling and softmax from lesson 2.
 #
 # **Time**　About 11 minutes for the main path, about 30 for everything.
+#
+# Run the next cell first, and again after restarting the kernel.
 
 # %% key="setup" tags=["core"]
 LANGUAGE = "zh-Hant"
@@ -63,20 +67,22 @@ np.set_printoptions(precision=2, suppress=True)
 #
 # 語言模型寫字的方式叫生成：看著手上的詞元（token），猜下一個，把它接上去，再猜下一個。
 #
-# 例子還是那六個詞元「小安 去 圖書館 借 書 看」。位置（position）照樣**從 0 數起**：「小安」在位置 0，「看」在位置 5。向量和矩陣都是人工設定的，並不是真的會預測；這裡只問一件事：誰看得到誰。
-#
-# **先猜猜看**　一開始手上只有「小安」。位置 1 的「去」，是拿哪一個位置的輸出猜出來的？
+# 例子還是「小安 去 圖書館 借 書 看」，位置（position）**從 0 數起**。數字是人工設定的，並不真的會預測；這裡只問：誰看得到誰。
 
-# %% [markdown] lang="en" key="generate" of="470b3b24c519" tags=["core"]
+# %% [markdown] lang="en" key="generate" of="c9605108a593" tags=["core"]
 # ## 3.1　One token at a time
 #
-# Writing with a language model is called generation: look at the tokens at hand, predict the next one, append it, predict the next one again.
+# A language model writes by generation: it predicts the next token from those at hand, appends it, and again.
 #
-# The example is still the six tokens "Ann visits library borrows book reads". Positions are again **counted from 0**: "Ann" stands at position 0, "reads" at position 5. Vectors and matrices are set by hand and do not really predict anything; the only question here is who can see whom.
-#
-# **Guess first**　At the beginning there is only "Ann". Which position's output predicts "visits" at position 1?
+# The example is still "Ann visits library borrows book reads", positions **counted from 0**. Its numbers are set by hand and predict nothing; we only ask who sees whom.
 
-# %% key="generate-guess" tags=["core"]
+# %% [markdown] lang="zh-Hant" key="generate-ask" tags=[]
+# **深入，先猜猜看**　一開始手上只有「小安」。位置 1 的「去」，是拿哪一個位置的輸出猜出來的？填 0 到 5。
+
+# %% [markdown] lang="en" key="generate-ask" of="b32097946d26" tags=[]
+# **Deeper, guess first**　At the beginning there is only "Ann". Which position's output predicts "visits" at position 1? Write 0 to 5.
+
+# %% key="generate-guess" tags=[]
 guess = None  # 0 … 5
 
 # %% key="generate-steps" tags=["core"]
@@ -84,74 +90,85 @@ example = al.running_example()
 tokens = example.tokens
 Q, K, V = al.project_qkv(example.X, example.W_Q, example.W_K, example.W_V)
 rows = [al.attention_weights(Q[: i + 1], K[: i + 1])[-1] for i in range(5)]  # (i + 1,)
-next_tokens = [tokens[i + 1] for i in range(5)]
 
-al.show(guess=guess, measured=next_tokens.index(tokens[1]))
 al.table(
     tokens_so_far=[" ".join(tokens[: i + 1]) for i in range(5)],
     output_at=range(5),
     keys_in_row=[row.size for row in rows],
-    predicts=next_tokens,
+    predicts=[tokens[i + 1] for i in range(5)],
 )
 
+# %% key="generate-check" tags=[]
+tokens = al.running_example().tokens
+al.show(guess=guess, by_rule=tokens[1:].index(tokens[1]))
+
 # %% [markdown] lang="zh-Hant" key="generate-claim" tags=["core"]
-# 位置 0 的輸出猜位置 1 的詞元，位置 $i$ 的輸出猜位置 $i+1$ 的詞元。
+# 規則是：位置 $i$ 的輸出猜位置 $i+1$ 的詞元，所以「去」由位置 0 來猜。
 #
-# 注意第三欄：輪到位置 $i$ 的時候，它那一列（row）只有 $i+1$ 個鍵。後面的詞元不是蓋起來了，是根本**還不存在**。
+# 第三欄是量到的：輪到位置 $i$ 的時候，它那一列（row）只有 $i+1$ 個鍵。後面的詞元根本**還不存在**。
 #
-# 訓練的時候不一樣，整句話早就擺在那裡。同一句話既當輸入又當答案，只要錯開一格：位置 $i$ 的輸入是詞元 $i$，目標是詞元 $i+1$。
-#
-# **先猜猜看**　每個位置都看得到自己，也就是 $j = i$ 那一格。這樣會不會看到答案？
+# 訓練時整句話早就擺在那裡，既當輸入又當答案，只要錯開一格：位置 $i$ 的輸入是詞元 $i$，目標是詞元 $i+1$。
 
-# %% [markdown] lang="en" key="generate-claim" of="84d35f3a1279" tags=["core"]
-# The output at position 0 predicts the token at position 1; the output at position $i$ predicts the token at position $i+1$.
+# %% [markdown] lang="en" key="generate-claim" of="f7625082cf24" tags=["core"]
+# The rule: the output at position $i$ predicts the token at position $i+1$, so position 0 predicts "visits".
 #
-# Look at the third column: when position $i$ has its turn, its row holds only $i+1$ keys. The later tokens are not covered up; they simply **do not exist yet**.
+# The third column is measured: when position $i$ has its turn, its row holds only $i+1$ keys. Later tokens **do not exist yet**.
 #
-# In training it is different: the whole sentence lies there from the start. It serves both as input and as answer, one place apart: the input at position $i$ is token $i$, the target is token $i+1$.
-#
-# **Guess first**　Every position sees itself, the cell with $j = i$. Does that show it the answer?
+# In training the whole sentence is both input and answer, one place apart: the input at position $i$ is token $i$, the target token $i+1$.
 
-# %% key="shifted-guess" tags=["core"]
+# %% [markdown] lang="zh-Hant" key="shifted" tags=[]
+# **深入，先猜猜看**　每個位置都看得到自己，也就是 $j = i$ 那一格。這樣會看到答案嗎？填 `True`（是）或 `False`（否）。
+
+# %% [markdown] lang="en" key="shifted" of="8dc7ab369e09" tags=[]
+# **Deeper, guess first**　Every position sees itself, the cell with $j = i$. Does that show it the answer? Write `True` (yes) or `False` (no).
+
+# %% key="shifted-guess" tags=[]
 guess = None  # True, False
 
-# %% key="shifted-table" tags=["core"]
+# %% key="shifted-table" tags=[]
 tokens = al.running_example().tokens
-targets = [*tokens[1:], al.label("not_there_yet")]
-target_seen = [targets[i] in tokens[: i + 1] for i in range(6)]
+visible = [np.flatnonzero(row) for row in al.causal_mask(6)]  # 0 … i
+target_seen = [i + 1 in visible[i] for i in range(6)]
 
 al.show(guess=guess, measured=any(target_seen))
-al.table(position=range(6), input=tokens, target=targets, target_seen=target_seen)
+al.table(
+    position=range(6),
+    input=tokens,
+    target=[*tokens[1:], al.label("not_there_yet")],
+    target_position=range(1, 7),
+    visible_positions=visible,
+    target_seen=target_seen,
+)
 
 # %% [markdown] lang="zh-Hant" key="shifted-claim" tags=["core"]
-# 不會。看自己，看到的是輸入；答案在下一格。所以對角線 $j = i$ 不是漏洞，從 $j = i+1$ 開始才是。
+# 位置 $i$ 看自己，看到的是輸入，答案在下一格。所以 $j = i$ 不是漏洞，從 $j = i+1$ 開始才是。
 
-# %% [markdown] lang="en" key="shifted-claim" of="ee66ebddb402" tags=["core"]
-# It does not. Looking at itself, a position sees its input; the answer stands one place further on. So the diagonal $j = i$ is no leak; the leak begins at $j = i+1$.
+# %% [markdown] lang="en" key="shifted-claim" of="e80f2208f9ab" tags=["core"]
+# Seeing itself, position $i$ sees its input, not its answer: $j = i$ is no leak; leaks begin at $j = i+1$.
 
 # %% [markdown] lang="zh-Hant" key="probe" tags=["core"]
 # ## 3.2　偷看了會怎樣
 #
-# 訓練時整句話都在，要是沒有人管，位置 $i$ 大可直接看位置 $i+1$。怎麼查出一種注意力有沒有偷看？有個簡單的辦法，叫做**因果探測**：改未來，看過去。換掉後面一個詞元，看前面哪幾列的輸出跟著動。
+# 訓練時還沒有人管，位置 $i$ 大可直接看位置 $i+1$。**因果探測**查得出來：換掉後面一個詞元，看前面哪幾列的輸出跟著動。
 #
-# **先猜猜看**　把位置 4 的「書」（倒數第二個）換掉。沒有遮罩的時候，哪幾列的輸出會動？只准看自己和前面的時候呢？
+# **先猜猜看**　把位置 4 的「書」換掉：它的查詢、鍵、值（query, key, value）都加 1。沒有遮罩的時候，哪幾列會動？只准看自己和前面的時候呢？各填一串位置，像 `[0, 3]`。
 
-# %% [markdown] lang="en" key="probe" of="970fc3c77c7e" tags=["core"]
+# %% [markdown] lang="en" key="probe" of="546c2373cdbb" tags=["core"]
 # ## 3.2　What peeking does
 #
-# In training the whole sentence is there, and unless something stops it, position $i$ can simply look at position $i+1$. How do we find out whether some attention peeks? There is a simple way, the **causality probe**: change the future, watch the past. Replace a later token and see which rows of the output move.
+# In training nothing yet stops position $i$ from looking at position $i+1$. A **causality probe** finds out: replace a later token and see which output rows move.
 #
-# **Guess first**　Replace "book" at position 4, the last but one. Which rows of the output move when there is no mask? And when each may look only at itself and at what came before?
+# **Guess first**　Replace "book" at position 4: 1 is added to its query, key and value. Which rows move without a mask? And when each sees only itself and what came before? Write lists like `[0, 3]`.
 
 # %% key="probe-guess" tags=["core"]
-guess_full = None  # [0 … 5]
+guess_unmasked = None  # [0 … 5]
 guess_causal = None  # [0 … 5]
 
-# %% [markdown] lang="zh-Hant" key="probe-write" tags=["core"]
-# 換掉一個詞元，它的查詢、鍵、值（query, key, value）三列都會變。下面的探測很粗魯：把這三列的每個數都加 1，再比較前後兩個輸出。
+# %% [markdown] lang="zh-Hant" key="probe-write" tags=[]
+# **深入**　換掉一個詞元，它的查詢、鍵、值三列都會變；探測就把這三列的每個數加 1。
 
-# %% [markdown] lang="en" key="probe-write" of="e26f8eb90308" tags=["core"]
-# Replacing a token changes its rows of queries, keys and values. The probe below is blunt: it adds 1 to every number in these three rows and compares the output before and after.
+# %% [markdown] lang="en" key="probe-write" of="ce3e8df7f2b5" tags=[]
+# **Deeper**　To replace a token, the probe adds 1 to every number in its rows of queries, keys and values.
 
 # %% key="probe-measure" tags=["core"]
 example = al.running_example()
@@ -162,7 +179,7 @@ position = 4
 changed = [array.copy() for array in (Q, K, V)]
 for array in changed:
     array[position] += 1
-moved_full = np.abs(al.attention(*changed) - al.attention(Q, K, V)).max(axis=-1)  # (6,)
+moved_unmasked = np.abs(al.attention(*changed) - al.attention(Q, K, V)).max(axis=-1)  # (6,)
 
 
 def causal_attention(Q, K, V):
@@ -172,49 +189,55 @@ def causal_attention(Q, K, V):
 probe = experiments.causality_probe
 moved_causal = probe(causal_attention, Q, K, V, position)  # (6,)
 
-al.show(agrees=np.array_equal(moved_full, probe(al.attention, Q, K, V, position)))
+al.show(agrees=np.array_equal(moved_unmasked, probe(al.attention, Q, K, V, position)))
 al.table(
-    mask=[al.label("mask_full"), al.label("mask_causal")],
-    guess=[guess_full, guess_causal],
-    rows_that_move=[np.flatnonzero(moved_full), np.flatnonzero(moved_causal)],
+    mask=[al.label("no_mask"), al.label("mask_causal")],
+    guess=[guess_unmasked, guess_causal],
+    rows_that_move=[np.flatnonzero(moved_unmasked), np.flatnonzero(moved_causal)],
 )
 
-# %% key="probe-rows" tags=["core"]
-al.table(position=range(6), token=tokens, moved_full=moved_full, moved_causal=moved_causal)
+# %% key="probe-rows" tags=[]
+al.table(position=range(6), token=tokens, moved_unmasked=moved_unmasked, moved_causal=moved_causal)
 
 # %% [markdown] lang="zh-Hant" key="probe-claim" tags=["core"]
-# 沒有遮罩，六列全動，連位置 0 的「小安」都感覺得到。有因果遮罩，只動位置 4 自己和它後面，前面四列的變化是 0，一點也不差。
-#
-# 再問得更準一點：每個位置的**答案**漏進它自己的輸出了嗎？對每個位置 $i$，換掉詞元 $i+1$，只看第 $i$ 列。
+# 沒有遮罩，六列全動，連位置 0 的「小安」都感覺得到。有因果遮罩，前面四列的變化是 0，一點也不差。
 
-# %% [markdown] lang="en" key="probe-claim" of="4d1a10c78b3c" tags=["core"]
-# Without a mask all six rows move; even "Ann" at position 0 notices. With the causal mask only position 4 itself and what comes after it moves, and the change in the four rows before is exactly 0.
-#
-# Now ask more precisely: does the **answer** of each position leak into its own output? For every position $i$, change token $i+1$ and look only at row $i$.
+# %% [markdown] lang="en" key="probe-claim" of="9534356acdc2" tags=["core"]
+# Without a mask all six rows move, even "Ann" at position 0. With the causal mask the four rows before change by exactly 0.
 
-# %% key="probe-answers" tags=["core"]
+# %% [markdown] lang="zh-Hant" key="probe-each" tags=[]
+# **深入**　再問得更準一點：每個位置的**答案**漏進它自己的輸出了嗎？對每個位置 $i$，換掉詞元 $i+1$，只看第 $i$ 列。
+
+# %% [markdown] lang="en" key="probe-each" of="db46062039ec" tags=[]
+# **Deeper**　Now ask more precisely: does the **answer** of each position leak into its own output? For every position $i$, change token $i+1$ and look only at row $i$.
+
+# %% key="probe-answers" tags=[]
 al.table(
     position=range(5),
     target=tokens[1:],
-    moved_full=[probe(al.attention, Q, K, V, i + 1)[i] for i in range(5)],
+    moved_unmasked=[probe(al.attention, Q, K, V, i + 1)[i] for i in range(5)],
     moved_causal=[probe(causal_attention, Q, K, V, i + 1)[i] for i in range(5)],
 )
 
-# %% [markdown] lang="zh-Hant" key="copy" tags=["core"]
+# %% [markdown] lang="zh-Hant" key="probe-answers-claim" tags=[]
 # 看得到對角線的因果注意力，一個答案也沒漏。
-#
-# **漏了又怎樣？**　訓練只認成績，答案就擺在 $i+1$，抄下來最快。下面這個頭（head）是人工設定的，只會一招：位置 $i$ 的查詢專找位置 $i+1$ 的鍵，拿回來的值就是那裡的詞元。句子則是亂數，每個詞元從十種裡隨便挑，沒有規律可學。
-#
-# **先猜猜看**　訓練時不遮，它答對的比例是多少？真的去生成的時候呢？
 
-# %% [markdown] lang="en" key="copy" of="691340b8b1b5" tags=["core"]
+# %% [markdown] lang="en" key="probe-answers-claim" of="334a8077e2ff" tags=[]
 # Causal attention, diagonal included, leaks not one answer.
-#
-# **And if it did?**　Training only wants good marks, and the answer lies at $i+1$; copying it is the shortest way. The head below is set by hand and knows one trick: the query at position $i$ looks for the key at position $i+1$ and nothing else, and the value it gets back is the token there. The sentence is random, each token drawn from ten kinds, so there is no pattern to learn.
-#
-# **Guess first**　What share does it get right in training without a mask? And when it really generates?
 
-# %% key="copy-guess" tags=["core"]
+# %% [markdown] lang="zh-Hant" key="copy" tags=["core"]
+# **漏了又怎樣？**　下面這個頭（head）是人工設定的，沒有訓練過，只會抄：位置 $i$ 的查詢專找位置 $i+1$ 的鍵，拿回那裡的詞元。句子是亂數，每個詞元從十種裡隨便挑。
+
+# %% [markdown] lang="en" key="copy" of="f9a796e327a0" tags=["core"]
+# **And if it leaks?**　The head below is set by hand, not trained, and only copies: the query at position $i$ looks for the key at position $i+1$ and gets back the token there. The sentence is random, each token one of ten kinds.
+
+# %% [markdown] lang="zh-Hant" key="copy-ask" tags=[]
+# **深入，先猜猜看**　整句一起算、不遮，它答對的比例是多少？一步一步生成的時候呢？填兩個 0 到 1 的數，像 `[0.2, 0.7]`。
+
+# %% [markdown] lang="en" key="copy-ask" of="ca428d9c62d6" tags=[]
+# **Deeper, guess first**　What share does it get right on the whole sentence without a mask? And when it generates step by step? Write two numbers from 0 to 1, like `[0.2, 0.7]`.
+
+# %% key="copy-guess" tags=[]
 guess = None  # [0 … 1, 0 … 1]
 
 # %% key="copy-measure" tags=["core"]
@@ -233,41 +256,42 @@ right = [
     np.mean(np.round(output, 6).argmax(axis=-1) == sentence[1:])
     for output in (unmasked, generated, masked)
 ]
-al.show(guess=guess, measured=np.array(right[:2]), chance=1 / kinds)
+al.show(chance=1 / kinds)
 al.table(
-    when=[al.label(key) for key in ("training_unmasked", "generating", "training_masked")],
+    how_run=[al.label(key) for key in ("whole_unmasked", "generating", "whole_masked")],
     share_right=right,
 )
 
-# %% [markdown] lang="zh-Hant" key="copy-claim" tags=["core"]
-# 訓練時滿分，上場只剩亂猜的水準，因為要抄的詞元還不存在。更糟的是，光看訓練的成績完全看不出來。
-#
-# 加上因果遮罩，訓練的成績就和生成的成績一樣：它老實說出這個頭什麼也沒學到。訓練必須和生成看到同樣的東西，道理就在這裡。
+# %% key="copy-check" tags=[]
+al.show(guess=guess, measured=np.array(right[:2]))
 
-# %% [markdown] lang="en" key="copy-claim" of="7a869afbfff7" tags=["core"]
-# Full marks in training, guesswork in use, because the token to be copied does not exist yet. Worse, the marks in training give no hint of it.
-#
-# With the causal mask the marks in training equal those in generation: they say honestly that this head has learned nothing. That is why training must see the same things as generation.
+# %% [markdown] lang="zh-Hant" key="copy-claim" tags=["core"]
+# 整句一起算、不遮，全部答對；一步一步生成，只剩亂猜的水準，因為要抄的詞元還不存在。加上因果遮罩，整句的比例就和生成的一樣。訓練必須和生成看到同樣的東西，結果才可信。
+
+# %% [markdown] lang="en" key="copy-claim" of="e2d0b46fc230" tags=["core"]
+# On the whole sentence, unmasked, it gets everything right; generating, only as much as chance, because the token to copy does not exist yet. With the causal mask both shares agree. Training must see what generation sees, or its results mislead.
 
 # %% [markdown] lang="zh-Hant" key="mask" tags=["core"]
 # ## 3.3　遮罩：兩層迴圈，或一句程式
 #
-# 位置 $i$ 只准看 $j \le i$。做法是在 softmax 之前，把 $j > i$ 的分數換成負無限大：$e^{-\infty} = 0$，那一格的權重就成了 0，總和還是 1，由其他的鍵去分。
+# 位置 $i$ 只准看 $j \le i$。做法是在 softmax 之前，把 $j > i$ 的分數換成負無限大：$e^{-\infty} = 0$，權重就成了 0，總和 1 由其他的鍵去分。
 #
-# 誰可以看誰，寫成一個布林（Boolean）陣列，叫做遮罩（mask）。一列是一個查詢 $i$，一行（column）是一個鍵 $j$，而且 **True 表示可以看**。（別家的程式有時正好相反，用之前先查清楚。）
-#
-# **先猜猜看**　六個詞元有 $6 \times 6 = 36$ 格，其中幾格是 True？位置 0 那一列又有幾格？
+# 誰可以看誰，寫成一個布林（Boolean）陣列，叫做遮罩（mask）。一列是一個查詢 $i$，一行（column）是一個鍵 $j$，**True 表示可以看**。（別家的程式有時正好相反。）
 
-# %% [markdown] lang="en" key="mask" of="3e04f85b3ebc" tags=["core"]
+# %% [markdown] lang="en" key="mask" of="eb094f7c2893" tags=["core"]
 # ## 3.3　The mask: a double loop, or one line
 #
-# Position $i$ may see only $j \le i$. To do that, replace the scores with $j > i$ by minus infinity before softmax: $e^{-\infty} = 0$, so the weight of that cell becomes 0, and the other keys share the sum of 1.
+# Position $i$ may see only $j \le i$. Before softmax, replace the scores with $j > i$ by minus infinity: $e^{-\infty} = 0$, so their weights become 0, and the others share the sum of 1.
 #
-# Who may see whom is written as a Boolean array, the mask. A row is a query $i$, a column is a key $j$, and **True means may attend**. (Other programs sometimes have it the other way round; look it up before you use them.)
-#
-# **Guess first**　Six tokens make $6 \times 6 = 36$ cells. How many of them are True? And how many in the row of position 0?
+# Who may see whom is a Boolean array, the mask. A row is a query $i$, a column a key $j$, and **True means may attend** (elsewhere sometimes the reverse).
 
-# %% key="mask-guess" tags=["core"]
+# %% [markdown] lang="zh-Hant" key="mask-ask" tags=[]
+# **深入，先猜猜看**　六個詞元有 $6 \times 6 = 36$ 格，其中幾格是 True？位置 0 那一列又有幾格？填兩個數，像 `[30, 4]`。
+
+# %% [markdown] lang="en" key="mask-ask" of="a6ce81621e31" tags=[]
+# **Deeper, guess first**　Six tokens make $6 \times 6 = 36$ cells. How many of them are True? And how many in the row of position 0? Write two numbers, like `[30, 4]`.
+
+# %% key="mask-guess" tags=[]
 guess = None  # [0 … 36, 0 … 6]
 
 # %% key="mask-code" tags=["core"]
@@ -288,56 +312,39 @@ masked_scores = np.where(mask, scaled_scores, -np.inf)
 
 steps = al.attention_steps(Q, K, V, mask="causal")
 al.show(
-    guess=guess,
-    measured=np.array([mask.sum(), mask[0].sum()]),
+    visible_pairs=mask.sum(),
     loops_agree=np.array_equal(by_loops, masked_scores),
     agrees=np.allclose(masked_scores, steps.masked_scores),
 )
 print(masked_scores)
 
-# %% key="mask-picture" tags=["core"]
+# %% key="mask-picture" tags=[]
+tokens, mask = al.running_example().tokens, al.causal_mask(6)  # (6, 6)
+al.show(guess=guess, measured=np.array([mask.sum(), mask[0].sum()]))
 plotting.plot_mask(mask, tokens=tokens);
 
 # %% [markdown] lang="zh-Hant" key="mask-claim" tags=["core"]
-# 兩層迴圈和一句 `np.where` 給出同一個矩陣；之後只要寫 `mask="causal"`，套件就會替你做這一步。
-#
-# 看得到的格子排成**下三角，含對角線**。第 0 列有一格，第 1 列有兩格，最後一列全滿，總共 $T(T+1)/2$ 格。
-#
-# 遮之前和遮之後，各看一次分數和權重。
-#
-# **先猜猜看**　還沒遮的時候，位置 0 的「小安」把最大的權重給誰？
+# 兩層迴圈和一句 `np.where` 給出同一個矩陣；之後只要寫 `mask="causal"`。看得到的格子排成**下三角，含對角線**：第 0 列一格，第 1 列兩格，總共 $T(T+1)/2$ 格。遮之前和遮之後，各看一次：
 
-# %% [markdown] lang="en" key="mask-claim" of="8a56036afffb" tags=["core"]
-# The double loop and the one line with `np.where` give the same matrix; from now on write `mask="causal"`, and the package takes that step for you.
-#
-# The visible cells form a **lower triangle with its diagonal**. Row 0 has one cell, row 1 has two, the last row is full: $T(T+1)/2$ cells altogether.
-#
-# Now look at scores and weights, before the mask and after it.
-#
-# **Guess first**　To whom does "Ann" at position 0 give its largest weight as long as there is no mask?
+# %% [markdown] lang="en" key="mask-claim" of="017e336e089d" tags=["core"]
+# The double loop and the one line with `np.where` agree; from now on `mask="causal"` does it. The visible cells form a **lower triangle with its diagonal**: one in row 0, two in row 1, altogether $T(T+1)/2$. Before and after the mask:
 
-# %% key="before-guess" tags=["core"]
+# %% [markdown] lang="zh-Hant" key="before" tags=[]
+# **深入，先猜猜看**　還沒遮的時候，位置 0 的「小安」把最大的權重給哪一個位置？填 0 到 5。
+
+# %% [markdown] lang="en" key="before" of="048b651f15d7" tags=[]
+# **Deeper, guess first**　To which position does "Ann" at position 0 give its largest weight as long as there is no mask? Write 0 to 5.
+
+# %% key="before-guess" tags=[]
 guess = None  # 0 … 5
 
-# %% key="before-scores" tags=["core"]
-title = al.label("scores_before_mask")
-plotting.plot_scores(scaled_scores, tokens=tokens, title=title, limit=6);
+# %% key="before-picture" tags=["core"]
+unmasked = al.attention_steps(Q, K, V)
+plotting.plot_masking(unmasked, steps, tokens=tokens);
 
-# %% key="after-scores" tags=["core"]
-title = al.label("scores_after_mask")
-plotting.plot_scores(masked_scores, mask=mask, tokens=tokens, title=title, limit=6);
-
-# %% key="before-weights" tags=["core"]
-weights_full = al.attention_weights(Q, K)  # (6, 6)
-plotting.plot_weights(weights_full, tokens=tokens, title=al.label("weights_before_mask"));
-
-# %% key="after-weights" tags=["core"]
-weights = al.attention_weights(Q, K, mask="causal")  # (6, 6)
-title = al.label("weights_after_mask")
-plotting.plot_weights(weights, mask=mask, tokens=tokens, title=title);
-
-# %% key="before-after" tags=["core"]
-largest = weights_full[0].argmax()
+# %% key="before-after" tags=[]
+weights = steps.weights  # (6, 6)
+largest = unmasked.weights[0].argmax()
 al.show(guess=guess, measured=largest, token=tokens[largest])
 al.table(
     position=range(T),
@@ -348,37 +355,39 @@ al.table(
 )
 
 # %% [markdown] lang="zh-Hant" key="before-claim" tags=["core"]
-# 沒遮的時候，「小安」最想看位置 5 的「看」，「書」也是。可是輪到它們說話的時候，「看」還沒有出現。遮住以後，每一列的 1 全部分給位置 $0 \ldots i$，未來一點也拿不到。最後一列本來就什麼都看得到，遮不遮都一樣。
-#
-# **常見的誤會**　「因果遮罩是嚴格下三角，不含對角線。」如果真的拿掉對角線，第 0 列會怎樣？
+# 沒遮的時候，「小安」最想看「看」，可是輪到它說話時，「看」還沒有出現。遮住以後，每一列的 1 全部分給位置 $0 \ldots i$：第 0 列是 $[1, 0, 0, \ldots]$，只看自己。
 
-# %% [markdown] lang="en" key="before-claim" of="fd16b074a01c" tags=["core"]
-# Without a mask "Ann" looks most at "reads" in position 5, and so does "book". But when they have their turn, "reads" is not there yet. With the mask the 1 of every row goes to the positions $0 \ldots i$, and the future gets nothing. The last row may see everything anyway and stays as it was.
-#
-# **A common mistake**　"The causal mask is strictly lower triangular, without the diagonal." What would become of row 0 if the diagonal were really taken away?
+# %% [markdown] lang="en" key="before-claim" of="9e58994f15fe" tags=["core"]
+# Without a mask "Ann" looks most at "reads", which is not there yet at that point. With it the 1 of every row goes to positions $0 \ldots i$: row 0 is $[1, 0, 0, \ldots]$ and sees only itself.
 
-# %% key="strict-measure" tags=["core"]
+# %% [markdown] lang="zh-Hant" key="strict" tags=[]
+# **深入**　常見的誤會：「因果遮罩是嚴格下三角，不含對角線。」如果真的拿掉對角線，第 0 列會怎樣？先在紙上寫下你的答案。
+
+# %% [markdown] lang="en" key="strict" of="4cb67047645e" tags=[]
+# **Deeper**　A common mistake: "The causal mask is strictly lower triangular, without the diagonal." What would become of row 0 if the diagonal were really taken away? Note your answer on paper first.
+
+# %% key="strict-measure" tags=[]
 strict = np.tril(np.ones((T, T), dtype=bool), k=-1)  # (6, 6)
 al.table(
     mask=[al.label(key) for key in ("mask_causal", "strict_formula", "strict_package")],
     row_0=[
-        weights[0],
+        steps.weights[0],
         experiments.fill_mask(scaled_scores, strict, -np.inf)[0],
         al.attention_weights(Q, K, mask=strict)[0],
     ],
 )
 
-# %% [markdown] lang="zh-Hant" key="strict-claim" tags=["core"]
+# %% [markdown] lang="zh-Hant" key="strict-claim" tags=[]
 # 含對角線的第 0 列是 $[1, 0, 0, \ldots]$：只看自己，所以第一個輸出就是第一個值。拿掉對角線，第 0 列沒有鍵可看，公式算出 $0/0$，電腦記成 NaN（not a number）。這個套件約定這種空列的權重是 0，但是位置 0 照樣什麼也拿不到。
 #
 # 從第一列就能檢查遮罩有沒有拿反：`al.attention(Q, K, V, mask="causal")[0]` 應該等於 `V[0]`。
 
-# %% [markdown] lang="en" key="strict-claim" of="9aef69cd6e93" tags=["core"]
+# %% [markdown] lang="en" key="strict-claim" of="9aef69cd6e93" tags=[]
 # With the diagonal, row 0 is $[1, 0, 0, \ldots]$: it sees only itself, so the first output is the first value. Without it, row 0 has no key to look at, and the formula gives $0/0$, which the computer writes as NaN (not a number). This package makes the weights of such an empty row 0, but position 0 still gets nothing.
 #
 # The first row also tells whether a mask is the wrong way round: `al.attention(Q, K, V, mask="causal")[0]` should equal `V[0]`.
 
-# %% key="strict-check" tags=["core"]
+# %% key="strict-check" tags=[]
 al.show(
     first_value=np.allclose(al.attention(Q, K, V, mask=mask)[0], V[0]),
     first_value_reversed=np.allclose(al.attention(Q, K, V, mask=~mask)[0], V[0]),
@@ -418,6 +427,7 @@ al.table(
 )
 
 # %% key="last-picture" tags=[]
+tokens = al.running_example().tokens
 plotting.plot_mask(al.causal_mask(2, 6), tokens=tokens[-2:], key_tokens=tokens);
 
 # %% [markdown] lang="zh-Hant" key="last-claim" tags=[]
@@ -429,22 +439,22 @@ plotting.plot_mask(al.causal_mask(2, 6), tokens=tokens[-2:], key_tokens=tokens);
 # %% [markdown] lang="zh-Hant" key="order" tags=["core"]
 # ## 3.4　softmax 之前，還是之後
 #
-# 反正未來的權重要變成 0，為什麼不先算完 softmax，再把 $j > i$ 的權重改成 0？這又有兩種做法：改成 0 就算了；或者改成 0 之後重新正規化（normalize），把每一列再除以它的總和。
+# 為什麼不先算完 softmax，再把 $j > i$ 的權重改成 0？改完可以就算了，也可以再重新正規化（normalize），把每一列除以它的總和。
 #
-# **先猜猜看**　換掉位置 4 的「書」，這兩種做法的前四列（位置 0 到 3）會動嗎？
+# **先猜猜看**　換掉位置 4 的「書」，這兩種做法的位置 0 到 3 會動嗎？各填 `True`（是）或 `False`（否）。
 
-# %% [markdown] lang="en" key="order" of="78ee8358d509" tags=["core"]
+# %% [markdown] lang="en" key="order" of="1369a3c130ff" tags=["core"]
 # ## 3.4　Before softmax, or after it
 #
-# If the weights of the future are to be 0 anyway, why not finish softmax first and then set the weights with $j > i$ to 0? There are two ways: set them to 0 and leave it at that; or set them to 0 and normalize again, dividing each row by its sum.
+# Why not set the weights with $j > i$ to 0 after softmax? One may leave it at that, or normalize again, dividing each row by its sum.
 #
-# **Guess first**　Replace "book" at position 4. Do the four rows before it, positions 0 to 3, move under either of the two?
+# **Guess first**　Replace "book" at position 4. Do positions 0 to 3 move under each? Write `True` (yes) or `False` (no).
 
 # %% key="order-guess" tags=["core"]
 guess_zeroed = None  # True, False
 guess_renormalised = None  # True, False
 
-# %% key="order-measure" tags=["core"]
+# %% key="order-probe" tags=["core"]
 example = al.running_example()
 tokens = example.tokens
 Q, K, V = al.project_qkv(example.X, example.W_Q, example.W_K, example.W_V)
@@ -464,43 +474,47 @@ def masked_weights(Q, K):
     return al.attention_weights(Q, K, mask=mask)
 
 
-after = experiments.mask_after_softmax
-al.show(
-    agrees=np.array_equal(zeroed_weights(Q, K), after(Q, K, mask, renormalise=False))
-    and np.array_equal(renormalised_weights(Q, K), after(Q, K, mask, renormalise=True))
-)
-
-# %% key="order-probe" tags=["core"]
+ways = (zeroed_weights, renormalised_weights, masked_weights)
 zeroed, renormalised, before = (
     experiments.causality_probe(lambda Q, K, V, weigh=weigh: weigh(Q, K) @ V, Q, K, V, 4).round(12)
-    for weigh in (zeroed_weights, renormalised_weights, masked_weights)
+    for weigh in ways
 )
 al.table(
-    order=[al.label("zeroed"), al.label("renormalised")],
-    guess=[guess_zeroed, guess_renormalised],
-    earlier_rows_move=[zeroed[:4].any(), renormalised[:4].any()],
+    order=[al.label(way) for way in ("zeroed", "renormalised", "before")],
+    guess=[guess_zeroed, guess_renormalised, ""],
+    earlier_rows_move=[moved[:4].any() for moved in (zeroed, renormalised, before)],
+    same_as_before=[np.allclose(weigh(Q, K), masked_weights(Q, K)) for weigh in ways],
 )
 
-# %% key="order-rows" tags=["core"]
+# %% [markdown] lang="zh-Hant" key="order-why" tags=["core"]
+# 只改成 0，前四列就動了：**未來從分母漏了進來**。
+#
+# $$\frac{e^{s_{ij}}}{\sum_{k=0}^{T-1} e^{s_{ik}}} \qquad (j \le i)$$
+#
+# 分子看不到未來，分母看得到。重新正規化會把分母約掉，結果就和先遮一樣。大家還是先遮：一步到位，也不怕分數太大。
+
+# %% [markdown] lang="en" key="order-why" of="2293a108a784" tags=["core"]
+# Only set to 0, the four rows move: **the future leaks in through the denominator**.
+#
+# $$\frac{e^{s_{ij}}}{\sum_{k=0}^{T-1} e^{s_{ik}}} \qquad (j \le i)$$
+#
+# The numerator does not see the future, the denominator does. Normalizing again cancels it and equals masking before. Masking before stays usual: one step, safe with large scores.
+
+# %% [markdown] lang="zh-Hant" key="order-more" tags=[]
+# **深入**　看得細一點。先看每一列動了多少（四捨五入到小數第 12 位，免得把浮點數的捨入也算進去），再看每一列的總和，以及兩種做法和「softmax 之前就遮」差多少。
+
+# %% [markdown] lang="en" key="order-more" of="7a0f26aff55f" tags=[]
+# **Deeper**　Look more closely: first how far each row moves (rounded to 12 decimals, so that floating-point rounding does not count as a move), then the sum of each row, and how far both ways are from masking before softmax.
+
+# %% key="order-rows" tags=[]
 al.table(position=range(6), token=tokens, zeroed=zeroed, renormalised=renormalised, before=before)
 
-# %% [markdown] lang="zh-Hant" key="order-why" tags=["core"]
-# 只改成 0 的那一欄，前面四列都動了：**未來從分母漏了進來**。softmax 已經先把未來的分數加進分母，
-#
-# $$\frac{e^{s_{ij}}}{\sum_{k=0}^{T-1} e^{s_{ik}}} \qquad (j \le i)$$
-#
-# 分子看不到未來，分母看得到。（變化四捨五入到小數第 12 位，免得把浮點數的捨入也算進去。）順便看看每一列的總和，也看看兩種做法和「softmax 之前就遮」差多少。
-
-# %% [markdown] lang="en" key="order-why" of="ffd902901467" tags=["core"]
-# In the column that was only set to 0, the four rows before moved: **the future leaked in through the denominator**. Softmax had already added the future scores to it,
-#
-# $$\frac{e^{s_{ij}}}{\sum_{k=0}^{T-1} e^{s_{ik}}} \qquad (j \le i)$$
-#
-# The numerator does not see the future, the denominator does. (Changes are rounded to 12 decimals, so that floating-point rounding does not count as one.) Look at the sum of each row too, and at how far both ways are from masking before softmax.
-
-# %% key="order-sums" tags=["core"]
+# %% key="order-sums" tags=[]
+after = experiments.mask_after_softmax
 weights = masked_weights(Q, K)  # (6, 6)
 al.show(
+    agrees=np.array_equal(zeroed_weights(Q, K), after(Q, K, mask, renormalise=False))
+    and np.array_equal(renormalised_weights(Q, K), after(Q, K, mask, renormalise=True)),
     zeroed_sums=zeroed_weights(Q, K).sum(axis=-1),
     renormalised_sums=renormalised_weights(Q, K).sum(axis=-1),
     before_sums=weights.sum(axis=-1),
@@ -510,51 +524,47 @@ al.show(
     renormalised_equal=np.abs(renormalised_weights(Q, K) - weights).max() < 1e-15,
 )
 
-# %% [markdown] lang="zh-Hant" key="order-claim" tags=["core"]
+# %% [markdown] lang="zh-Hant" key="order-claim" tags=[]
 # 所以「softmax 之後遮就是錯」這句話只對了一半：
 #
-# - **只改成 0**，每一列的總和不到 1，少掉的正是未來拿走的，而且未來的詞元改得動過去。這是真的漏。
+# - **只改成 0**，每一列的總和不到 1（最後一列除外，它沒有未來），少掉的正是未來拿走的，而且未來的詞元改得動過去。這是真的漏。
 # - **重新正規化**，分母約掉了，結果就和先遮一樣；相差不到 $10^{-15}$，那只是浮點數的捨入。
 #
-# 那為什麼大家還是先遮？因為先遮一步到位，也不怕分數太大。把分數放大一千倍試試看：
+# 先遮不怕分數太大，這話也可以試。把分數放大一千倍：
 
-# %% [markdown] lang="en" key="order-claim" of="7e6ac3872799" tags=["core"]
+# %% [markdown] lang="en" key="order-claim" of="c86f2034f3b6" tags=[]
 # So "masking after softmax is wrong" is only half true:
 #
-# - **Only set to 0**, the rows sum to less than 1; what is missing is just what the future took, and a later token can still move the past. That is a real leak.
+# - **Only set to 0**, the rows sum to less than 1 (all but the last, which has no future); what is missing is just what the future took, and a later token can still move the past. That is a real leak.
 # - **Normalized again**, the denominator cancels, and the result equals masking before, to within $10^{-15}$, which is floating-point rounding.
 #
-# Why does everybody mask before, then? It takes one step, and it does not fear large scores. Make the scores a thousand times larger:
+# That masking before does not fear large scores can be tried too. Make the scores a thousand times larger:
 
-# %% key="order-huge" tags=["core"]
+# %% key="order-huge" tags=[]
 al.show(
     renormalised=after(1000 * Q, K, mask, renormalise=True)[0],
     before=al.attention_weights(1000 * Q, K, mask=mask)[0],
 )
 
-# %% [markdown] lang="zh-Hant" key="order-recap" tags=["core"]
+# %% [markdown] lang="zh-Hant" key="order-recap" tags=[]
 # 未來的分數太大，先把第 0 列看得到的權重擠到下溢（underflow），變成 0，再除以總和就是 $0/0$。先遮就沒有這個問題：第 0 列還是 $[1, 0, 0, \ldots]$。
 
-# %% [markdown] lang="en" key="order-recap" of="b4bcad25000a" tags=["core"]
+# %% [markdown] lang="en" key="order-recap" of="b4bcad25000a" tags=[]
 # In row 0 the future first squeezes the visible weight until it underflows to 0, and dividing by the sum is then $0/0$. Masking before has no such trouble: row 0 is still $[1, 0, 0, \ldots]$.
 
 # %% [markdown] lang="zh-Hant" key="parallel" tags=["core"]
 # ## 3.5　一次訓練所有的位置
 #
-# 一句 $T$ 個詞元的話裡，有 $T$ 個「猜下一個」的題目。老實的做法是跑 $T$ 次：先給 1 個詞元，再給 2 個，再給 3 個……有了遮罩，能不能一次跑完？
+# $T$ 個詞元裡有 $T$ 個「猜下一個」的題目。老實的做法是跑 $T$ 次：先給 1 個詞元，再給 2 個……有了遮罩，能不能一次跑完？
 #
-# **先猜猜看**　第一題：整句一起跑、加上因果遮罩，第 2 列（位置 2）的輸出，和「只給前三個詞元」的最後一列一樣嗎？第二題：ANDREA-120M 的 $T = 1024$，一共 $1024 \times 1024$ 個配對，有幾個看得到？
+# **寫在紙上**　整句一起跑、加上因果遮罩，第 2 列的輸出，和「只給前三個詞元」的最後一列一樣嗎？
 
-# %% [markdown] lang="en" key="parallel" of="0b8ac01a6c67" tags=["core"]
+# %% [markdown] lang="en" key="parallel" of="824882704f0c" tags=["core"]
 # ## 3.5　Training every position at once
 #
-# A text of $T$ tokens holds $T$ exercises of the kind "predict the next one". The honest way is to run $T$ times: with 1 token, then with 2, then with 3, and so on. Given the mask, can one run do it all?
+# $T$ tokens hold $T$ exercises "predict the next one". The honest way is $T$ runs: with 1 token, 2, and so on. Can one masked run do it all?
 #
-# **Guess first**　First: run the whole sentence under the causal mask; is row 2 of the output (position 2) the same as the last row of a run on the first three tokens only? Second: ANDREA-120M has $T = 1024$, which makes $1024 \times 1024$ pairs; how many of them are visible?
-
-# %% key="parallel-guess" tags=["core"]
-guess_same = None  # True, False
-guess_pairs = None  # 1 … 1048576
+# **Note on paper**　Under the causal mask, does row 2 of the output equal the last row of a run on three tokens?
 
 # %% key="parallel-small" tags=["core"]
 example = al.running_example()
@@ -564,7 +574,6 @@ grown = np.array([al.attention(Q[:n], K[:n], V[:n])[-1] for n in range(1, 7)])  
 one_pass = al.attention(Q, K, V, mask="causal")  # (6, 3)
 unmasked = al.attention(Q, K, V)  # (6, 3)
 
-al.show(guess=guess_same, measured=np.allclose(one_pass[2], grown[2]))
 al.table(
     position=range(6),
     tokens_so_far=[" ".join(example.tokens[: i + 1]) for i in range(6)],
@@ -573,20 +582,29 @@ al.table(
 )
 
 # %% [markdown] lang="zh-Hant" key="parallel-claim" tags=["core"]
-# 加了遮罩，每一列都和逐步生成時一樣；不加遮罩，只有最後一列一樣，它本來就該看到全部。一次前向傳播（forward pass），六個位置各自做完自己的題目，誰也沒偷看。
+# 加了遮罩，每一列都和逐步生成時一樣；不加遮罩，只有最後一列一樣。一次前向傳播（forward pass）就做完六個題目，誰也沒偷看。
 #
-# 還缺一半：位置 $i+1$ 的輸入是詞元 $i+1$，不能等模型猜出來才有，否則又得一題一題來。訓練時直接給**正確的**詞元，不管模型猜對猜錯，這叫教師強制（teacher forcing）。遮罩加上教師強制，GPT、LLaMA、ANDREA 這些純解碼器（decoder-only）模型才能平行訓練所有的位置。
-#
-# 換成 ANDREA-120M 真正的尺寸：12 個頭、1024 個位置、單精度，向量是亂數。跑一次有遮罩的，再抽幾個長度只給前面 $n$ 個詞元來對照。
+# 還缺一半：位置 $i+1$ 的輸入不能等模型猜出來。訓練時直接給**正確的**詞元，不管模型猜對猜錯，這叫教師強制（teacher forcing）。遮罩加上教師強制，GPT、LLaMA、ANDREA 這些純解碼器（decoder-only）模型才能平行訓練所有的位置。
 
-# %% [markdown] lang="en" key="parallel-claim" of="380d7ff4f582" tags=["core"]
-# With the mask every row is what it was in step-by-step generation; without it only the last row is, because that one should see everything. In one forward pass six positions have each done their own exercise, and none has peeked.
+# %% [markdown] lang="en" key="parallel-claim" of="1a57e8b28b6b" tags=["core"]
+# With the mask every row is what it was step by step; without it only the last is. One forward pass does six exercises, and none peeks.
 #
-# The other half is still missing: the input at position $i+1$ is token $i+1$, and it cannot wait for the model to predict it, or we are back to one exercise after another. In training the **true** token is put there, whether the model was right or wrong; this is teacher forcing. The mask and teacher forcing together let decoder-only models such as GPT, LLaMA and ANDREA train all positions in parallel.
-#
-# Now at the real size of ANDREA-120M: 12 heads, 1024 positions, single precision, random vectors. One masked pass, compared at a few lengths with runs on the first $n$ tokens only.
+# The other half: the input at position $i+1$ cannot wait for a prediction. Training puts the **true** token there, whatever was predicted: teacher forcing. With both, decoder-only models like GPT, LLaMA and ANDREA train all positions in parallel.
 
-# %% key="parallel-andrea" tags=["core"]
+# %% [markdown] lang="zh-Hant" key="parallel-size" tags=[]
+# **深入**　換成 ANDREA-120M 真正的尺寸：12 個頭、1024 個位置、單精度，向量是亂數。跑一次有遮罩的，再抽幾個長度只給前面 $n$ 個詞元來對照。
+#
+# **先猜猜看**　$T = 1024$，一共 $1024 \times 1024$ 個配對，有幾個看得到？
+
+# %% [markdown] lang="en" key="parallel-size" of="6cd62ae8c258" tags=[]
+# **Deeper**　Now at the real size of ANDREA-120M: 12 heads, 1024 positions, single precision, random vectors. One masked pass, compared at a few lengths with runs on the first $n$ tokens only.
+#
+# **Guess first**　$T = 1024$ makes $1024 \times 1024$ pairs; how many of them are visible?
+
+# %% key="parallel-guess" tags=[]
+guess_pairs = None  # 1 … 1048576
+
+# %% key="parallel-andrea" tags=[]
 model = al.ANDREA_120M
 rng = np.random.default_rng(0)
 Q, K, V = rng.standard_normal((3, model.n_head, model.T, model.d_k), dtype=np.float32)
@@ -602,39 +620,60 @@ mask = al.causal_mask(model.T)  # (1024, 1024)
 al.show(guess=guess_pairs, visible_pairs=mask.sum(), all_pairs=mask.size)
 al.table(n=lengths, same_masked=same)
 
-# %% [markdown] lang="zh-Hant" key="parallel-recap" tags=["core"]
-# 看得到的配對有 $1 + 2 + \cdots + 1024 = 1024 \cdot 1025 / 2$ 個，比一半多一點點，多的就是對角線。每一層的第 $i$ 列都只用到位置 $0 \ldots i$，所以疊上 12 層也還是這樣。
+# %% [markdown] lang="zh-Hant" key="parallel-recap" tags=[]
+# 看得到的配對有 $1 + 2 + \cdots + 1024 = 1024 \cdot 1025 / 2$ 個，比一半多一點點，多的就是對角線。
+#
+# 那疊上好幾層呢？第二層的輸入是第一層的輸出，而第一層的第 $i$ 列只用到位置 $0 \ldots i$。疊兩層探測看看，照樣換掉位置 4：
 
-# %% [markdown] lang="en" key="parallel-recap" of="d746239654ec" tags=["core"]
-# The visible pairs are $1 + 2 + \cdots + 1024 = 1024 \cdot 1025 / 2$, a little more than half; the surplus is the diagonal. In every layer row $i$ uses only the positions $0 \ldots i$, so it stays true when 12 layers are stacked.
+# %% [markdown] lang="en" key="parallel-recap" of="dadd20004812" tags=[]
+# The visible pairs are $1 + 2 + \cdots + 1024 = 1024 \cdot 1025 / 2$, a little more than half; the surplus is the diagonal.
+#
+# And when layers are stacked? The second layer works on the output of the first, whose row $i$ uses only the positions $0 \ldots i$. Probe two stacked layers, changing position 4 as before:
+
+# %% key="stacked-probe" tags=[]
+def two_layers(Q, K, V):
+    first = al.attention(Q, K, V, mask="causal")  # (6, 3)
+    return al.attention(first, first, first, mask="causal")
+
+
+example = al.running_example()
+Q, K, V = al.project_qkv(example.X, example.W_Q, example.W_K, example.W_V)
+moved = experiments.causality_probe(two_layers, Q, K, V, 4)  # (6,)
+al.show(rows_that_move=np.flatnonzero(moved))
+
+# %% [markdown] lang="zh-Hant" key="stacked-claim" tags=[]
+# 前四列還是不動。同樣的道理一層一層往上推，疊幾層都一樣。
+
+# %% [markdown] lang="en" key="stacked-claim" of="cdc871420d68" tags=[]
+# The four rows before still stay put. The same argument carries over from each layer to the next, however many there are.
 
 # %% [markdown] lang="zh-Hant" key="kinds" tags=["core"]
 # ## 3.6　遮罩的種類
 #
-# 因果遮罩不是唯一的一種。下面六種都只是一個布林陣列，差別在哪些格子是 True：
+# 下面六種遮罩，差別在哪些格子是 True：
 #
-# - `full`　全可見：每個位置看得到所有的位置。
+# - `full`　全可見：看得到所有的位置。
 # - `causal`　因果：看自己和前面。
-# - `sliding_window`　滑動視窗：看自己和前面幾個，太遠的不看。
+# - `sliding_window`　滑動視窗：看自己和前面幾個。
 # - `prefix`　前綴：開頭一段大家都看得到，後面照因果的規則。
 # - `padding`　填補：短句後面補的空位，誰也不看。
-# - `document`　文件：好幾份文件接成一長串，只看自己那一份，也照因果的規則。
+# - `document`　文件：好幾份文件接成一長串，照因果的規則，只看自己那一份。
 #
-# **換你選**　編碼器（encoder）把整段已知的文字讀懂；解碼器（decoder）一個一個生成；交叉注意力（cross-attention）讓解碼器的查詢去看編碼器的鍵。各該用哪一種？把名字填進下一格，記得加引號。
+# **換你選**　編碼器（encoder）讀懂整段已知的文字；解碼器（decoder）一個一個生成；交叉注意力（cross-attention）讓解碼器的查詢去看編碼器的鍵。各該用哪一種？各填一個名字，記得加引號。
 
-# %% [markdown] lang="en" key="kinds" of="641d1f939bd6" tags=["core"]
+# %% [markdown] lang="en" key="kinds" of="c1d2e6702947" tags=["core"]
 # ## 3.6　Kinds of masks
 #
-# The causal mask is not the only one. These six are all nothing but a Boolean array; they differ in which cells are True:
+# These six masks differ in which cells are True:
 #
-# - `full`　every position sees all positions.
+# - `full`　all positions.
 # - `causal`　itself and what came before.
-# - `sliding_window`　itself and a few before it, nothing further away.
-# - `prefix`　a stretch at the beginning is open to all, the rest follows the causal rule.
+# - `sliding_window`　itself and a few before it.
+# - `prefix`　a beginning open to all, then the causal rule.
 # - `padding`　nobody looks at the filler behind a short sentence.
-# - `document`　several documents packed into one sequence; each sees only its own, by the causal rule.
+# - `document`　several documents in one sequence, each causal on its own.
 #
-# **Your turn**　An encoder reads a whole text that is known; a decoder generates token by token; cross-attention lets the decoder's queries look at the encoder's keys. Which one suits each? Fill in the names in the next cell, with quotation marks.
+# **Your turn**　An encoder reads a whole known text; a decoder generates token by token; in cross-attention the decoder's queries look at the encoder's keys. Which mask suits each? Write one name each, in quotes.
 
 # %% key="kinds-guess" tags=["core"]
 my_masks = {"encoder": None, "decoder": None, "cross_attention": None}
@@ -648,76 +687,102 @@ masks = {
     "padding": np.broadcast_to(al.padding_mask([4], 6)[0], (6, 6)),  # (1, 6) → (6, 6)
     "document": al.document_mask([0, 0, 0, 1, 1, 1]),
 }
-plotting.plot_masks({al.label(f"mask_{kind}"): mask for kind, mask in masks.items()});
+pictures = {al.label(f"mask_{kind}"): mask for kind, mask in masks.items()}
+plotting.plot_masks(pictures, tokens=[str(i) for i in range(6)]);
 
-# %% key="kinds-table" tags=["core"]
-sees_future = {kind: bool(np.triu(mask, k=1).any()) for kind, mask in masks.items()}
+# %% key="kinds-table" tags=[]
 al.table(
     mask=[al.label(f"mask_{kind}") for kind in masks],
     visible_pairs=[mask.sum() for mask in masks.values()],
     most_keys=[mask.sum(axis=-1).max() for mask in masks.values()],
-    sees_future=sees_future.values(),
+    sees_future=[np.triu(mask, k=1).any() for mask in masks.values()],
 )
 
 # %% [markdown] lang="zh-Hant" key="kinds-read" tags=["core"]
-# 對著圖讀這張表。要生成，就不能看到未來，所以最後一欄是「否」的才適合解碼器；編碼器和交叉注意力看的是早就寫好的文字，沒有未來可偷看，看得越全越好。只有前綴遮罩要看用法，等一下再說。照這個道理對答案：
+# 對角線右上方還開著的格子看得到未來，不適合解碼器。前綴遮罩例外：它只打開開頭那一段，那是別人給的，不用模型猜。編碼器和交叉注意力看的是早就寫好的文字，看得越全越好。對答案：
 
-# %% [markdown] lang="en" key="kinds-read" of="00ce8e7e9625" tags=["core"]
-# Read the table beside the pictures. Whoever generates must not see the future, so only those with "no" in the last column suit a decoder. Encoder and cross-attention look at a text that is already written; there is no future to peek at, and the more they see the better. Only the prefix mask depends on how it is used; more about it in a moment. Check your answers against this rule:
+# %% [markdown] lang="en" key="kinds-read" of="488d33362b64" tags=["core"]
+# Open cells above the diagonal see the future and do not suit a decoder. The prefix mask is an exception: it opens only what is given, not predicted. Encoder and cross-attention read a finished text; the more they see the better. Check:
 
 # %% key="kinds-check" tags=["core"]
+given = 3
+peeks = {kind: np.triu(mask, k=1)[:, given:].any() for kind, mask in masks.items()}
 fitting = {
     "encoder": ["full", "padding"],
-    "decoder": [kind for kind in masks if not sees_future[kind]],
+    "decoder": [kind for kind in masks if not peeks[kind]],
     "cross_attention": ["full", "padding"],
 }
+guesses, verdicts = [], []
+for part, kinds in fitting.items():
+    mine = al.answer(my_masks, part)
+    name = str(mine).strip("[](),' ").lower()
+    guesses.append(al.label(f"mask_{name}") if name in masks else mine)
+    verdict = name in kinds if name in masks else al.label("no_such_mask")
+    verdicts.append(None if mine is None else verdict)
+
 al.table(
     part=[al.label(part) for part in fitting],
-    guess=[al.label(f"mask_{mine}") if mine in list(masks) else mine for mine in my_masks.values()],
+    guess=guesses,
     fitting=[" / ".join(al.label(f"mask_{kind}") for kind in kinds) for kinds in fitting.values()],
-    right=[None if mine is None else mine in fitting[part] for part, mine in my_masks.items()],
+    right=verdicts,
 )
 
 # %% [markdown] lang="zh-Hant" key="kinds-claim" tags=["core"]
-# 原始的 Transformer（[Vaswani 等人 2017](https://arxiv.org/abs/1706.03762)）三處都有：編碼器全可見，解碼器用因果遮罩，交叉注意力又是全可見，只是 $T_q$ 和 $T_k$ 屬於兩段不同的文字。GPT、LLaMA 和 ANDREA 只有解碼器，所以只剩因果遮罩。
+# 原始的 Transformer（[Vaswani 等人 2017](https://arxiv.org/abs/1706.03762)）編碼器和交叉注意力全可見，解碼器用因果遮罩。GPT、LLaMA 和 ANDREA 只有解碼器，用的主要是因果遮罩；接起來的文件和視窗再把它收緊一點。
+
+# %% [markdown] lang="en" key="kinds-claim" of="22e2525e1280" tags=["core"]
+# The original Transformer ([Vaswani et al. 2017](https://arxiv.org/abs/1706.03762)) is full in encoder and cross-attention, causal in the decoder. GPT, LLaMA and ANDREA have only the decoder and need mainly the causal mask; packed documents and windows narrow it further.
+
+# %% [markdown] lang="zh-Hant" key="kinds-more" tags=[]
+# **深入**　再多說幾句：
 #
 # - **滑動視窗**省計算：句子再長，每個查詢看的鍵最多就是視窗那麼多。
-# - **前綴**在開頭那一段裡看得到未來。那一段是別人給的題目，不用模型猜，所以不算偷看；這樣用，解碼器也可以選它。
+# - **前綴**在開頭那一段裡看得到未來。那一段不用模型猜，所以不算偷看；要是連那一段也拿來當題目，就是偷看了。
 # - **填補**和**文件**常常和別的遮罩合用：一批句子長短不一，編碼器也要再加上填補遮罩。兩個布林遮罩用 `&` 合起來：兩邊都准，才准看。
-#
-# **動手玩**　下面的面板用隨機向量，可以換遮罩的種類、視窗、前綴和 $T$。先選滑動視窗，把視窗調到 1：每個位置看得到誰？再選回因果，遮罩值改成 0：每一列的總和還是 1，那是哪裡壞了？
+# - **交叉注意力**的 $T_q$ 和 $T_k$ 屬於兩段不同的文字，遮罩不必是正方形。
 
-# %% [markdown] lang="en" key="kinds-claim" of="dcfbdb522223" tags=["core"]
-# The original Transformer ([Vaswani et al. 2017](https://arxiv.org/abs/1706.03762)) has all three places: a full mask in the encoder, a causal one in the decoder, and a full one again in cross-attention, where $T_q$ and $T_k$ belong to two different texts. GPT, LLaMA and ANDREA have only the decoder, and so only the causal mask is left.
+# %% [markdown] lang="en" key="kinds-more" of="f1ab02a50bea" tags=[]
+# **Deeper**　A little more:
 #
 # - **The sliding window** saves work: however long the text, a query looks at no more keys than the window holds.
-# - **The prefix mask** does see the future within the first stretch. That stretch is given and not predicted, so it is no peeking; used in this way, it suits a decoder too.
+# - **The prefix mask** does see the future within the first stretch. That stretch is not predicted, so it is no peeking; if it were set as an exercise too, it would be.
 # - **Padding and document masks** often join another mask: where the sentences of a batch differ in length, an encoder needs the padding mask as well. Two Boolean masks are combined by `&`: a cell is open only if both allow it.
-#
-# **Play**　The panel below uses random vectors; you can change the kind of mask, the window, the prefix and $T$. Choose the sliding window first and set it to 1: whom does each position see? Then go back to the causal mask and set the mask value to 0: every row still sums to 1, so what has gone wrong?
+# - **In cross-attention** $T_q$ and $T_k$ belong to two different texts, and the mask need not be square.
+
+# %% [markdown] lang="zh-Hant" key="kinds-play" tags=["core"]
+# **動手玩**　面板用隨機向量。先選滑動視窗，調到 1：每個位置看得到誰？再選回因果，遮罩值改成 0：每一列的總和還是 1，那是哪裡壞了？
+
+# %% [markdown] lang="en" key="kinds-play" of="952877e5de07" tags=["core"]
+# **Play**　The vectors are random. Set the sliding window to 1: whom does each position see? Back at the causal mask, set the mask value to 0: every row still sums to 1, so what is wrong?
 
 # %% key="kinds-panel" tags=["core"]
 panels.mask_panel()
+
+# %% [markdown] lang="zh-Hant" key="kinds-answer" tags=["core"]
+# 視窗是 1，每個位置只看得到自己，權重是 1。遮罩值是 0，看不到的鍵照樣分到權重，因為 $e^0 = 1$：未來漏了進來。
+
+# %% [markdown] lang="en" key="kinds-answer" of="31f0973b892a" tags=["core"]
+# With window 1 each position sees only itself, with weight 1. With mask value 0 hidden keys keep a weight, since $e^0 = 1$: the future leaks in.
 
 # %% [markdown] lang="zh-Hant" key="recap" tags=["core"]
 # ## 3.7　帶得走的四句話
 #
 # - 位置 $i$ 的輸出猜詞元 $i+1$，所以看自己不算偷看，看 $j > i$ 才算。
-# - softmax 之前把 $j > i$ 的分數換成 $-\infty$，每一列的權重就只分給位置 $0 \ldots i$，總和仍是 1。
-# - 遮罩加上教師強制，一次前向傳播就等於 $T$ 次逐步生成，所有位置一起訓練。
-# - 不放心就做因果探測：改未來，看過去，前面的每一列都不該動。
+# - softmax 之前把 $j > i$ 的分數換成 $-\infty$，每一列的 1 就只分給位置 $0 \ldots i$。
+# - 遮罩加上教師強制，一次前向傳播就訓練所有的位置。
+# - 不放心就做因果探測：改未來，看過去。
 #
-# 分數縮放過了，也遮好了。下一課把它們送進 softmax，再照權重把值加起來，走到十二個頭的輸出。
+# 下一課：遮好的分數送進 softmax，一路走到十二個頭的輸出。
 
-# %% [markdown] lang="en" key="recap" of="99dfc91c48ff" tags=["core"]
+# %% [markdown] lang="en" key="recap" of="47d243798f75" tags=["core"]
 # ## 3.7　Four sentences to take along
 #
-# - The output at position $i$ predicts token $i+1$, so seeing oneself is no peeking; seeing $j > i$ is.
-# - Replace the scores with $j > i$ by $-\infty$ before softmax, and every row shares its weight among the positions $0 \ldots i$ only, still with the sum 1.
-# - With the mask and teacher forcing, one forward pass equals $T$ steps of generation, and all positions train together.
-# - When in doubt, probe: change the future, watch the past, and not one row before may move.
+# - The output at position $i$ predicts token $i+1$; seeing oneself is no peeking, seeing $j > i$ is.
+# - With $-\infty$ for scores with $j > i$ before softmax, every row shares its 1 among positions $0 \ldots i$.
+# - With mask and teacher forcing, one forward pass trains all positions.
+# - When in doubt, probe: change the future, watch the past.
 #
-# The scores are scaled and masked. The next lesson sends them through softmax, adds up the values by their weights, and goes on to the output of twelve heads.
+# Next: from masked scores through softmax to the output of twelve heads.
 
 # %% [markdown] lang="zh-Hant" key="values" tags=[]
 # ## A.　附錄：$-\infty$、$-10^9$、$-10^4$
@@ -729,7 +794,7 @@ panels.mask_panel()
 #
 # 題目只有一列、兩個鍵：第一個看得到，分數是 $s$；第二個看不到，分數是 0。權重應該是 $[1, 0]$。如果兩個都看不到，就是空列。
 #
-# **先猜猜看**　$-10^9$ 和 $-\infty$ 一樣好嗎？
+# **先猜猜看**　$-10^9$ 和 $-\infty$ 一樣好嗎？填 `True`（是）或 `False`（否）。
 
 # %% [markdown] lang="en" key="values" of="e5f222f56f3f" tags=[]
 # ## A.　Appendix: $-\infty$, $-10^9$, $-10^4$
@@ -741,31 +806,34 @@ panels.mask_panel()
 #
 # The exercise has one row and two keys: the first is visible, with the score $s$; the second is hidden, with the score 0. The weights should be $[1, 0]$. If both are hidden, the row is empty.
 #
-# **Guess first**　Is $-10^9$ as good as $-\infty$?
+# **Guess first**　Is $-10^9$ as good as $-\infty$? Write `True` (yes) or `False` (no).
 
 # %% key="values-guess" tags=[]
 guess = None  # True, False
 
 # %% key="values-replace" tags=[]
 dtypes = ("float64", "float32", "float16")
-cases = [(value, dtype) for value in (-np.inf, -1e9, -1e4) for dtype in dtypes]
-lows = [1.0, -2e4, -2e9]
+mask_values = {"−∞": -np.inf, "−10⁹": -1e9, "−10⁴": -1e4}
+lows = {"s = 1": 1.0, "s = −2·10⁴": -2e4, "s = −2·10⁹": -2e9}
+cases = [(name, dtype) for name in mask_values for dtype in dtypes]
 seen, empty = np.array([[True, False]]), np.array([[False, False]])
 
 
 def weights_by(rule, s, mask):
-    return [rule(np.array([[s, 0.0]]), mask, *case)[0] for case in cases]
+    scores = np.array([[s, 0.0]])  # (1, 2)
+    return [rule(scores, mask, mask_values[name], dtype)[0] for name, dtype in cases]
 
 
 fill = experiments.fill_mask
 leaks = {
-    value: [fill(np.array([[s, 0.0]]), seen, value)[0, 1] for s in lows] for value in (-np.inf, -1e9)
+    value: [fill(np.array([[s, 0.0]]), seen, value)[0, 1] for s in lows.values()]
+    for value in (-np.inf, -1e9)
 }
 al.show(guess=guess, measured=leaks[-1e9] == leaks[-np.inf])
 al.table(
-    mask_value=[value for value, _ in cases],
+    mask_value=[name for name, _ in cases],
     precision=[dtype for _, dtype in cases],
-    **{f"s = {s:g}": weights_by(fill, s, seen) for s in lows},
+    **{name: weights_by(fill, s, seen) for name, s in lows.items()},
     empty_row=weights_by(fill, 1.0, empty),
 )
 
@@ -790,9 +858,9 @@ with np.errstate(over="ignore", invalid="ignore"):
 
 al.show(added_float16=added)
 al.table(
-    mask_value=[value for value, _ in cases],
+    mask_value=[name for name, _ in cases],
     precision=[dtype for _, dtype in cases],
-    **{f"s = {s:g}": weights_by(add, s, seen) for s in lows},
+    **{name: weights_by(add, s, seen) for name, s in lows.items()},
     empty_row=weights_by(add, 1.0, empty),
 )
 
@@ -815,7 +883,7 @@ def package_weights(s, mask, dtype):
 
 al.table(
     precision=dtypes,
-    **{f"s = {s:g}": [package_weights(s, seen, dtype) for dtype in dtypes] for s in lows},
+    **{name: [package_weights(s, seen, dtype) for dtype in dtypes] for name, s in lows.items()},
     empty_row=[package_weights(1.0, empty, dtype) for dtype in dtypes],
 )
 

@@ -23,6 +23,8 @@
 # **事先要會的**　第 1 到 3 課：查詢（query）、鍵（key）、值（value）、縮放、因果遮罩（causal mask）。
 #
 # **時間**　只走主線約 10 分鐘，全部約 35 分鐘。
+#
+# 先執行下一格；重新啟動核心以後，也要先執行它。
 
 # %% [markdown] lang="en" key="title" of="22f579f93f8d" tags=["core"]
 # # 4　Softmax and output
@@ -37,6 +39,8 @@
 # **What you bring along**　Lessons 1 to 3: query, key, value, scaling, causal mask.
 #
 # **Time**　About 10 minutes for the main path, about 35 for everything.
+#
+# Run the next cell first, and again after restarting the kernel.
 
 # %% key="setup" tags=["core"]
 LANGUAGE = "zh-Hant"
@@ -59,7 +63,7 @@ np.set_printoptions(precision=2, suppress=True)
 # %% [markdown] lang="zh-Hant" key="row" tags=["core"]
 # ## 4.1　一列分數怎麼變成權重
 #
-# 套好遮罩以後，一列分數還只是一串數字。要變成總和為 1 的權重，得走三步：減去最大值、取指數、除以總和。三步合起來就是 softmax：
+# 套好遮罩的一列分數，走三步就變成總和為 1 的權重：減去最大值、取指數、除以總和。三步合起來就是 softmax：
 #
 # $$A_{ij} = \frac{e^{s_{ij} - m_i}}{\sum_k e^{s_{ik} - m_i}} \qquad m_i = \max_k s_{ik}$$
 #
@@ -70,11 +74,11 @@ np.set_printoptions(precision=2, suppress=True)
 # %% [markdown] lang="en" key="row" of="f54b7216cbb5" tags=["core"]
 # ## 4.1　How a row of scores becomes weights
 #
-# Once the mask is on, a row of scores is still just a string of numbers. Three steps turn it into weights that sum to 1: subtract the maximum, exponentiate, divide by the sum. Together they are softmax:
+# Three steps turn a row of masked scores into weights that sum to 1: subtract the maximum, exponentiate, divide by the sum. Together they are softmax:
 #
 # $$A_{ij} = \frac{e^{s_{ij} - m_i}}{\sum_k e^{s_{ik} - m_i}} \qquad m_i = \max_k s_{ik}$$
 #
-# Here $s_{ij}$ is the scaled and masked score of query $i$ and key $j$, and $A$ is `weights` in the code.
+# $s_{ij}$ is the scaled and masked score of query $i$ and key $j$, and $A$ is `weights` in the code.
 #
 # Take the row of "reads" in "Ann visits library borrows book reads" (its numbers are set by hand). Counted from 0, "reads" is at position 5 and sees all six tokens. Look at its scores first.
 
@@ -87,23 +91,27 @@ plotting.plot_row(
 );
 
 # %% [markdown] lang="zh-Hant" key="row-question" tags=["core"]
-# **先猜猜看**　最高分是「書」，第二名是「圖書館」。「書」的權重是「圖書館」的幾倍？
+# **先猜猜看**　最高分是「書」。要是把「書」也蓋掉，分數換成 $-\infty$，「圖書館」和「小安」的權重相差幾倍，會變嗎？填 `True`（是）或 `False`（否）。
 
 # %% [markdown] lang="en" key="row-question" of="80c24217fdda" tags=["core"]
-# **Guess first**　"book" is highest, "library" second. How many times the weight of "library" is the weight of "book"?
+# **Guess first**　"book" is highest. Cover it too, with a score of $-\infty$: does the ratio of the weights of "library" and "Ann" change? Write `True` (yes) or `False` (no).
 
 # %% key="row-guess" tags=["core"]
-guess = None  # ×
+guess = None  # True, False
 
 # %% key="row-steps" tags=["core"]
 shifted = row - row.max()  # (6,)
 exponentials = np.exp(shifted)  # (6,)
 weights = exponentials / exponentials.sum()  # (6,)
 
+covered = al.softmax(np.where(np.arange(6) == 4, -np.inf, row))  # (6,)
+ratios = np.array([w[2] / w[0] for w in (weights, covered)])  # (2,)
+
 al.show(
     guess=guess,
-    measured=weights[4] / weights[2],
-    predicted=np.exp(row[4] - row[2]),
+    measured=not np.isclose(ratios[0], ratios[1]),
+    two_ratios=ratios,
+    predicted=np.exp(row[2] - row[0]),
     total=weights.sum(),
     agrees=np.allclose(weights, al.softmax(row)),
 )
@@ -113,12 +121,13 @@ al.table(
     shifted=shifted,
     exponentials=exponentials,
     weights=weights,
+    weights_covered=covered,
 )
 
 # %% [markdown] lang="zh-Hant" key="row-claim" tags=["core"]
 # 從左到右，一欄一欄看：減去最大值，最高的分數變成 0；取指數，每個數都是正的，最高的剛好是 1；除以總和，加起來是 1，大小順序和分數一樣。
 #
-# 「書」和「圖書館」的分數只差一點，權重卻有明顯的差距，因為分數的**差**變成了權重的**倍數**：
+# 蓋掉「書」，其他的權重都變大，「圖書館」和「小安」的倍數卻沒有變，因為分數的**差**變成了權重的**倍數**：
 #
 # $$\frac{A_{ij}}{A_{ik}} = e^{s_{ij} - s_{ik}}$$
 #
@@ -129,7 +138,7 @@ al.table(
 # %% [markdown] lang="en" key="row-claim" of="20dd863b3cdb" tags=["core"]
 # Column by column: with the maximum subtracted, the highest score is 0; after the exponential everything is positive, the highest exactly 1; after the division everything sums to 1, in the order of the scores.
 #
-# The scores of "book" and "library" are close, yet their weights are clearly apart, because a **difference** of scores becomes a **ratio** of weights:
+# Covering "book" raises all other weights, yet the ratio of "library" to "Ann" stays, because a **difference** of scores becomes a **ratio** of weights:
 #
 # $$\frac{A_{ij}}{A_{ik}} = e^{s_{ij} - s_{ik}}$$
 #
@@ -181,19 +190,19 @@ al.table(m=m, numerator=numerator, denominator=denominator, weight=weight)
 # %% [markdown] lang="zh-Hant" key="overflow" tags=[]
 # **要是不減呢？**　指數長得飛快，浮點數卻有裝得下的上限，超過就溢位成 ∞。
 #
-# **先猜猜看**　分數大到多少（取整數），$e^s$ 就裝不下了？三種精度各猜一個。
+# **先猜猜看**　分數大到多少（取整數），$e^s$ 就裝不下了？三種精度各猜一個，把每個 `None` 換成數字。
 
 # %% [markdown] lang="en" key="overflow" of="1702908d5a15" tags=[]
 # **What if nothing is subtracted?**　Exponentials grow fast, and a floating-point number has a largest value; beyond it lies overflow, which gives ∞.
 #
-# **Guess first**　From which score on (a whole number) is $e^s$ too large to hold? One guess for each precision.
+# **Guess first**　From which score on (a whole number) is $e^s$ too large to hold? One guess for each precision: put a number for each `None`.
 
 # %% key="overflow-guess" tags=[]
 my_limits = {"float16": None, "float32": None, "float64": None}
 
 # %% key="overflow-measure" tags=[]
 limits = {}
-for dtype in my_limits:
+for dtype in ("float16", "float32", "float64"):
     s = np.arange(1001).astype(dtype)  # (1001,)
     with np.errstate(over="ignore"):
         limits[dtype] = int(s[np.isinf(np.exp(s))][0])
@@ -201,7 +210,7 @@ for dtype in my_limits:
 pairs = [np.array([limit, 0], dtype=dtype) for dtype, limit in limits.items()]  # (2,)
 al.table(
     dtype=limits.keys(),
-    guess=my_limits.values(),
+    guess=[al.answer(my_limits, dtype) for dtype in limits],
     overflow_from=limits.values(),
     without_shift=[experiments.softmax_without_shift(pair) for pair in pairs],
     with_shift=[al.softmax(pair) for pair in pairs],
@@ -300,7 +309,8 @@ terms = weights[3][:, None] * V  # (6, 1) * (6, 3) = (6, 3)
 sums = terms.cumsum(axis=0)  # (6, 3)
 
 al.show(guess=guess, measured=sums[-1].argmax() + 1)
-al.table(token=example.tokens, weight=weights[3], **dict(zip(example.value_axes, sums.T)))
+heads = [al.label("running_sum", axis=axis) for axis in example.value_axes]
+al.table(token=example.tokens, weight=weights[3], **dict(zip(heads, sums.T)))
 
 # %% [markdown] lang="zh-Hant" key="mix-claim" tags=["core"]
 # 表格從上往下，一次加進一個詞元，最下面那一列就是輸出。「小安」的權重最大，可是贏的是「事物」：「圖書館」的權重小一點，交出來的值卻比較大。**算數的是權重乘上值**。後面的「書」和「看」權重是 0，加進來什麼也沒變。
@@ -332,12 +342,12 @@ plotting.plot_matrix(
 # %% [markdown] lang="zh-Hant" key="convex" tags=[]
 # **深入**　輸出能跑多遠？
 #
-# **先猜猜看**　輸出的某個分量，可不可能比看得到的值裡最大的還大，或比最小的還小？下面用例句的六個詞元和 64 個隨機的詞元各量一次。
+# **先猜猜看**　輸出的某個分量，有可能比看得到的值裡最大的還大，或比最小的還小嗎？填 `True`（是）或 `False`（否）。下面用例句的六個詞元和 64 個隨機的詞元各量一次。
 
 # %% [markdown] lang="en" key="convex" of="eec15d985ba5" tags=[]
 # **Deeper**　How far can an output go?
 #
-# **Guess first**　Can a component of the output be larger than the largest value in sight, or smaller than the smallest? The next cell measures it on the running example and on 64 random tokens.
+# **Guess first**　Can a component of the output be larger than the largest value in sight, or smaller than the smallest? Write `True` (yes) or `False` (no). The next cell measures it on the running example and on 64 random tokens.
 
 # %% key="convex-guess" tags=[]
 guess = None  # True, False
@@ -354,7 +364,7 @@ for Q, K, V in (hand_set, drawn):
     highest = np.maximum.accumulate(V)  # (T, d_v)
     outside.append(((output < lowest - 1e-12) | (output > highest + 1e-12)).sum())
 
-al.show(guess=guess)
+al.show(guess=guess, measured=any(outside))
 al.table(
     vectors=[al.label("hand_set"), al.label("random")],
     components=[hand_set[2].size, drawn[2].size],
@@ -421,12 +431,12 @@ al.show(
 # %% [markdown] lang="zh-Hant" key="real" tags=[]
 # **深入**　剛才那一層，注意力權重有多大？
 #
-# **先猜猜看**　一個 float32 占 4 個位元組（byte）。光是這一層的注意力權重，12 個頭加起來占多少 MB（百萬位元組）？
+# **先猜猜看**　一個 float32 占 4 個位元組（byte）。光是這一層的注意力權重，12 個頭加起來占多少 MB（百萬位元組）？填一個數。
 
 # %% [markdown] lang="en" key="real" of="f8833a44c7eb" tags=[]
 # **Deeper**　How large are the attention weights of the layer we have just computed?
 #
-# **Guess first**　One float32 takes 4 bytes. How many MB (million bytes) do the attention weights of this one layer take, all 12 heads together?
+# **Guess first**　One float32 takes 4 bytes. How many MB (million bytes) do the attention weights of this one layer take, all 12 heads together? Write a number.
 
 # %% key="real-guess" tags=[]
 guess = None  # MB
@@ -472,10 +482,10 @@ panels.attention_panel()
 # Without scaling each row gathers its weight in a few cells, the more so the larger $d_k$. With the full mask the hatching at the upper right is gone; every position gets some weight, so the future is in sight.
 
 # %% [markdown] lang="zh-Hant" key="growth" tags=[]
-# **深入，先猜猜看**　如果上下文長度（context length）$T$ 加倍，注意力權重占的記憶體變成幾倍？值 $V$ 呢？
+# **深入，先猜猜看**　如果上下文長度（context length）$T$ 加倍，注意力權重占的記憶體變成幾倍？值 $V$ 呢？填兩個數，像 `[1, 1]`。
 
 # %% [markdown] lang="en" key="growth" of="c9bb0c623d4b" tags=[]
-# **Deeper, guess first**　If the context length $T$ doubles, by what factor does the memory of the attention weights grow? And that of the values $V$?
+# **Deeper, guess first**　If the context length $T$ doubles, by what factor does the memory of the attention weights grow? And that of the values $V$? Write two numbers, such as `[1, 1]`.
 
 # %% key="growth-guess" tags=[]
 guess = None  # [×, ×]
@@ -536,12 +546,12 @@ al.show(
 # %% [markdown] lang="zh-Hant" key="reshape" tags=[]
 # **切的時候有個陷阱**　結果的形狀是 $(1024, 768)$，我們要的是 $(12, 1024, 64)$。數字的個數剛好一樣，直接 `reshape(12, 1024, 64)` 不就好了？
 #
-# **先猜猜看**　形狀對了，內容對不對？
+# **先猜猜看**　形狀對了，內容也對嗎？填 `True`（是）或 `False`（否）。
 
 # %% [markdown] lang="en" key="reshape" of="44f09e9e9a77" tags=[]
 # **A trap in the cutting**　The result has the shape $(1024, 768)$, and $(12, 1024, 64)$ is wanted. The count of numbers is the same, so why not simply `reshape(12, 1024, 64)`?
 #
-# **Guess first**　The shape is right; are the contents?
+# **Guess first**　The shape is right; are the contents right too? Write `True` (yes) or `False` (no).
 
 # %% key="reshape-guess" tags=[]
 guess = None  # True, False
@@ -557,11 +567,12 @@ ways = [
     together.reshape(12, 1024, 64),  # (12, 1024, 64)
     together.reshape(1024, 12, 64).swapaxes(0, 1),  # (1024, 12, 64) → (12, 1024, 64)
 ]
-al.show(guess=guess)
+same = [np.allclose(way, separate, rtol=0, atol=1e-5) for way in ways]
+al.show(guess=guess, measured=same[0])
 al.table(
     step=["(12, 1024, 64)", "(1024, 12, 64) → (12, 1024, 64)"],
     shape=[way.shape for way in ways],
-    output_cut=[np.allclose(way, separate, rtol=0, atol=1e-5) for way in ways],
+    output_cut=same,
 )
 
 # %% [markdown] lang="zh-Hant" key="reshape-claim" tags=[]
@@ -581,7 +592,12 @@ al.table(
 # **Your turn**　With $T = 1024$, what are the shapes of these four? Write each as `(a, b)`.
 
 # %% key="join-guess" tags=["core"]
-my_shapes = [None, None, None, None]  # h₁, [h₁ … h₁₂], [h₁ … h₁₂] W_O, X + [h₁ … h₁₂] W_O
+my_shapes = {
+    "h₁": None,
+    "[h₁ … h₁₂]": None,
+    "[h₁ … h₁₂] W_O": None,
+    "X + [h₁ … h₁₂] W_O": None,
+}
 
 # %% key="join-measure" tags=["core"]
 rng = np.random.default_rng(0)
@@ -594,10 +610,16 @@ joined = np.concatenate(heads, axis=1)  # (1024, 768)
 projected = joined @ W_O  # (1024, 768) @ (768, 768) = (1024, 768)
 added = X + projected  # (1024, 768)
 
+shapes = {
+    "h₁": heads[0].shape,
+    "[h₁ … h₁₂]": joined.shape,
+    "[h₁ … h₁₂] W_O": projected.shape,
+    "X + [h₁ … h₁₂] W_O": added.shape,
+}
 al.table(
-    step=["h₁", "[h₁ … h₁₂]", "[h₁ … h₁₂] W_O", "X + [h₁ … h₁₂] W_O"],
-    guess=my_shapes,
-    shape=[heads[0].shape, joined.shape, projected.shape, added.shape],
+    step=shapes.keys(),
+    guess=[al.answer(my_shapes, step) for step in shapes],
+    shape=shapes.values(),
 )
 
 # %% [markdown] lang="zh-Hant" key="join-claim" tags=["core"]
@@ -663,14 +685,14 @@ al.table(
 #
 # 權重圖很好看，也很容易讓人脫口而出：「模型會這樣回答，就是因為它注意這個詞。」真的嗎？
 #
-# **先猜猜看**　兩列完全不同的權重，有沒有可能給出一模一樣的輸出？
+# **先猜猜看**　兩列完全不同的權重，有可能給出一模一樣的輸出嗎？填 `True`（是）或 `False`（否）。
 
 # %% [markdown] lang="en" key="silent" of="49b94032047d" tags=[]
 # ## 4.5　What weights do not say (deeper)
 #
 # A picture of weights is pretty, and it invites a quick conclusion: "The model answers this way because it attends to that word." Does it?
 #
-# **Guess first**　Can two entirely different rows of weights give exactly the same output?
+# **Guess first**　Can two entirely different rows of weights give exactly the same output? Write `True` (yes) or `False` (no).
 
 # %% key="silent-guess" tags=[]
 guess = None  # True, False
