@@ -88,14 +88,14 @@ def table(**columns: Iterable[Any]) -> Table:
     return Table(columns)
 
 
-def answer(answers: Any, key: str) -> Any:
+def answer(answers: Any, key: str | int) -> Any:
     """Look up one of a reader's answers, whatever the reader has made of them.
 
     Parameters
     ----------
     answers : dict
         Answers by key.  Anything else, such as a single number, holds no answer.
-    key : str
+    key : str or int
 
     Returns
     -------

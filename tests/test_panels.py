@@ -688,8 +688,10 @@ def test_minus_infinity_never_leaks(kind, precision):
 def test_a_score_that_stays_keeps_its_colour(value):
     panel = panels.mask_panel()
     panel.controls["value"].value = value
-    before, after = limits(panel, "scores", "masked_scores")
-    assert before == after
+    for seed in range(6):  # in some of them the largest score is hidden
+        panel.controls["seed"].value = seed
+        before, after = limits(panel, "scores", "masked_scores")
+        assert before == after
     assert before[1] >= np.abs(panel.state.scores).max()
     (words,) = panel.view.axes["masked_scores"].get_legend().get_texts()
     name = dict(zip(mask.VALUES, mask.VALUE_NAMES, strict=True))[value]

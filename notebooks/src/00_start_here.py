@@ -27,7 +27,7 @@
 #
 # 先執行下一格；重新啟動核心以後，也要先執行它。
 
-# %% [markdown] lang="en" key="title" of="0ce7b60e85c3" tags=["core"]
+# %% [markdown] lang="en" key="title" of="f1427c8062aa" tags=["core"]
 # # 0　Start here
 #
 # Many learners of language models get stuck at attention. Here you compute and measure every part of it, until you are stuck no more.
@@ -92,7 +92,7 @@ installation.report()
 #
 # 每一節都先問一個問題，請你**先寫下答案**再動手量。數字直接填，文字加引號，答案不只一個就放進方括號，像 `[1, 2]`；想不出來，留著 `None` 也行。猜錯不要緊，猜過才記得住。
 
-# %% [markdown] lang="en" key="path" of="85c87f079f5a" tags=["core"]
+# %% [markdown] lang="en" key="path" of="efbc87364a1b" tags=["core"]
 # ## 0.2　Two paths
 #
 # | notebook | main path | everything |
@@ -114,7 +114,7 @@ installation.report()
 #
 # **面板**是一組滑桿和跟著動的圖。下面這一個把注意力的五個步驟並排，向量是亂數。現在看不懂沒關係，先拖一拖滑桿；圖下面的一句話會用文字說出這張圖（「有效鍵數」到第 2 課才解釋）。重新啟動核心以後，面板會變成紅色的斷鏈圖示，再執行那一格就回來了。
 
-# %% [markdown] lang="en" key="panel" of="b19dea88d5f5" tags=["core"]
+# %% [markdown] lang="en" key="panel" of="9a08e4767f06" tags=["core"]
 # ## 0.3　Meet a panel
 #
 # A **panel** is a set of sliders and pictures that follow them. This one shows the five steps of attention side by side, on random vectors. Never mind what they mean yet; just drag a slider. The sentence below says it in words (notebook 2 explains "effective keys"). After a kernel restart panels turn into red broken-link icons; run their cell again.
@@ -134,7 +134,7 @@ panels.attention_panel()
 #
 # 同樣的五個步驟也可以畫成一張普通的圖。下面是這門課的例句，六個詞元（數字是人工設定的）。
 
-# %% [markdown] lang="en" key="panel-more" of="e0b7633c1309" tags=[]
+# %% [markdown] lang="en" key="panel-more" of="340382ed9868" tags=[]
 # **Deeper**　How to work a panel:
 #
 # - **Mouse**　Drag a slider, or click the number to its right and type.

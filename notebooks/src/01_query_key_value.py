@@ -26,7 +26,7 @@
 #
 # 先執行下一格；重新啟動核心以後，也要先執行它。
 
-# %% [markdown] lang="en" key="title" of="188d4df586d9" tags=["core"]
+# %% [markdown] lang="en" key="title" of="261f169c83a2" tags=["core"]
 # # 1　Query, key, value
 #
 # **What you will be able to do**
@@ -190,7 +190,7 @@ plotting.plot_matrices(
 # %% [markdown] lang="zh-Hant" key="project-how" tags=[]
 # **深入**　「看」的查詢是怎麼乘出來的？先看人工設定的 $W_Q$：一列是 $x$ 的一個分量，一行是查詢的一個分量。
 
-# %% [markdown] lang="en" key="project-how" of="" tags=[]
+# %% [markdown] lang="en" key="project-how" of="2755961f172c" tags=[]
 # **Deeper**　How does the product give the query of "reads"? Here is the hand-set $W_Q$: each row belongs to a component of $x$, each column to a component of the query.
 
 # %% key="project-how-matrix" tags=[]
@@ -202,7 +202,7 @@ plotting.plot_matrix(
 # %% [markdown] lang="zh-Hant" key="project-how-row" tags=[]
 # 「看」的 $x$ 只有幾個分量不是 0。每一個都乘上 $W_Q$ 裡自己的那一列，再把各列加起來。
 
-# %% [markdown] lang="en" key="project-how-row" of="" tags=[]
+# %% [markdown] lang="en" key="project-how-row" of="ac5200bd3316" tags=[]
 # Few components of the $x$ of "reads" are not 0. Each multiplies its own row of $W_Q$, and these rows are added up.
 
 # %% key="project-how-product" tags=[]
@@ -221,7 +221,7 @@ al.table(
 # %% [markdown] lang="zh-Hant" key="project-how-claim" tags=[]
 # 「動作」帶來「誰」和一點「哪裡」，「及物」帶來「什麼」。加起來，就是上面 $Q$ 裡「看」的那一列。
 
-# %% [markdown] lang="en" key="project-how-claim" of="" tags=[]
+# %% [markdown] lang="en" key="project-how-claim" of="43d9f6f799dd" tags=[]
 # "action" brings "who" and a bit of "where", "takes object" brings "what". Their sum is the row of "reads" in $Q$ above.
 
 # %% [markdown] lang="zh-Hant" key="catalogue" tags=["core"]
@@ -235,7 +235,7 @@ al.table(
 #
 # **先猜猜看**　每個詞元只看得到自己和前面的。「看」會把最大的權重給誰？第二名又是誰？填兩個數，像 `[1, 2]`；「小安」是 1，「看」是 6。
 
-# %% [markdown] lang="en" key="catalogue" of="06b1e07550fa" tags=["core"]
+# %% [markdown] lang="en" key="catalogue" of="54d101a7d6a5" tags=["core"]
 # ## 1.3　The card catalogue
 #
 # In the catalogue of an old library a card stands for a book. The topic in your mind is the query, the keywords on a card are the key, the book on the shelf is the value. Attention differs in three ways:
@@ -352,7 +352,7 @@ al.show(shape=(W_Q @ W_K.T).shape, rank=np.linalg.matrix_rank(W_Q @ W_K.T))
 #
 # **換你算**　ANDREA-12M（384 維、12 個頭）、ANDREA-120M、ANDREA-480M（1536 維、24 個頭）的 $d_k$ 各是多少？768 維分給 10 個頭呢？把每個 `None` 換成數字。
 
-# %% [markdown] lang="en" key="family" of="ab877847d20e" tags=["core"]
+# %% [markdown] lang="en" key="family" of="45cef6f21c50" tags=["core"]
 # ## 1.5　How large ANDREA is
 #
 # In ANDREA-120M each position has a vector of 768 numbers, and a layer has 12 attention heads, each of width

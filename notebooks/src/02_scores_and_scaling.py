@@ -26,7 +26,7 @@
 #
 # 先執行下一格；重新啟動核心以後，也要先執行它。
 
-# %% [markdown] lang="en" key="title" of="66325c08a918" tags=["core"]
+# %% [markdown] lang="en" key="title" of="cb64cb366877" tags=["core"]
 # # 2　Scores and scaling
 #
 # **What you will be able to do**
@@ -77,7 +77,7 @@ np.set_printoptions(precision=2, suppress=True)
 # 2. 「看」給「書」的分數，和「書」給「看」的分數一樣嗎？填 `True`（是）或 `False`（否）。
 # 3. ANDREA-120M 的上下文長度（context length）是 1024 個詞元，一個注意力頭（attention head）要算多少個分數？
 
-# %% [markdown] lang="en" key="matrix" of="e8b5fd16ab62" tags=["core"]
+# %% [markdown] lang="en" key="matrix" of="3660ad12d39e" tags=["core"]
 # ## 2.1　The score matrix
 #
 # Every query $q_i$ of lesson 1 now meets every key $k_j$; their dot product is called a score. All scores make a table:
@@ -133,7 +133,7 @@ plotting.plot_scores(scores, tokens=example.tokens);
 # 1. 12 層、每層 12 個頭，一次前向傳播（forward pass）全部要算多少個分數？
 # 2. 下一課的因果遮罩（causal mask）只准每個位置看自己和前面。一個頭的分數裡，還剩多少個用得到？
 
-# %% [markdown] lang="en" key="matrix-andrea-question" of="151021fd1486" tags=[]
+# %% [markdown] lang="en" key="matrix-andrea-question" of="8b446eef4ce2" tags=[]
 # **Deeper, guess again**　Look at all of ANDREA-120M.
 #
 # 1. How many scores does a forward pass compute in 12 layers of 12 heads?
@@ -258,7 +258,7 @@ al.show(
 # 1. 六個縮放後的分數都加上 100。
 # 2. 六個都乘以 4。
 
-# %% [markdown] lang="en" key="softmax-change" of="b5a49e3c3ea5" tags=[]
+# %% [markdown] lang="en" key="softmax-change" of="5ed3c18f2a6a" tags=[]
 # **Deeper, guess first**　Does this alter the weights in the row of "reads"? Write `True` (yes) or `False` (no).
 #
 # 1. Add 100 to all six scaled scores.
@@ -309,7 +309,7 @@ al.table(score_gap=gaps, weight_ratio=[pair[0] / pair[1] for pair in pairs])
 #
 # 下圖是「看」那一列**還沒縮放**的分數，在五種溫度下的權重，一列一種 $\tau$。$\tau = 2$ 那一列就是除以 $\sqrt{d_k} = \sqrt{4}$ 的結果。改改看 `temperatures` 裡的數字，再執行一次。
 
-# %% [markdown] lang="en" key="softmax-temperature" of="9885b40609f9" tags=[]
+# %% [markdown] lang="en" key="softmax-temperature" of="89ff58fa1d38" tags=[]
 # **Deeper**　The temperature is usually written $\tau$: $\text{softmax}(s/\tau)$. Hot means even weights, cold means peaked ones.
 #
 # The figure shows the **unscaled** scores in the row of "reads" turned to weights at five temperatures, a row for each $\tau$. The row $\tau = 2$ is what dividing by $\sqrt{d_k} = \sqrt{4}$ gives. Change the numbers in `temperatures` and run the cell again.
@@ -386,7 +386,7 @@ al.table(
 # %% [markdown] lang="zh-Hant" key="root-curve" tags=[]
 # **深入**　表裡最右邊那一欄是分數絕對值的平均，比標準差再小一點。多量幾種 $d_k$，和理論畫在一起：
 
-# %% [markdown] lang="en" key="root-curve" of="70ff21eda412" tags=[]
+# %% [markdown] lang="en" key="root-curve" of="067b92c74d84" tags=[]
 # **Deeper**　The rightmost column of the table is the mean absolute score, a little smaller than the standard deviation. Measure more values of $d_k$ and draw them with the theory:
 
 # %% key="root-figure" tags=[]
@@ -443,7 +443,7 @@ panels.scaling_panel()
 #
 # **先猜猜看**　有人誤除以 $\sqrt{d_{\text{model}}}$，或者忘了開根號，直接除以 $d_k$，標準差各會變成多少？
 
-# %% [markdown] lang="en" key="root-divisor" of="3ab018b7b550" tags=[]
+# %% [markdown] lang="en" key="root-divisor" of="365b84a01242" tags=[]
 # **Deeper**　And if you divide by the wrong number? Take the sizes of ANDREA-120M: $d_{\text{model}} = 768$, $d_k = 64$, with 1024 random queries and 1024 random keys. Divided by $\sqrt{d_k}$, the scores have standard deviation 1.
 #
 # **Guess first**　Somebody divides by $\sqrt{d_{\text{model}}}$ by mistake, or forgets the root and divides by $d_k$: what does the standard deviation become?
@@ -478,7 +478,7 @@ al.table(
 # 1. 除以 8，但不減最大值。
 # 2. 不除，但先減掉最大值。
 
-# %% [markdown] lang="en" key="root-overflow" of="7ae593007024" tags=[]
+# %% [markdown] lang="en" key="root-overflow" of="fb9134e7e64e" tags=[]
 # The wrong divisor gives a result too, and no program complains; only the scores become too small and the weights almost even, so it can go unnoticed for long. A dot product adds $d_k$ products, so what belongs there is $\sqrt{d_k}$.
 #
 # **Does scaling prevent overflow?**　It is often said that scaling is there to keep $e^{s}$ from overflowing. Take the three scores 800, 0, −800 in single precision (float32) and try two ways.
@@ -572,7 +572,7 @@ plotting.plot_effective_keys(curves);
 #
 # **再猜一次**　飽和的時候，輸家的梯度接近 0。贏家自己的梯度還在嗎？填 `True`（是）或 `False`（否）。
 
-# %% [markdown] lang="en" key="frozen-saturation" of="f3904c74e7b6" tags=["core"]
+# %% [markdown] lang="en" key="frozen-saturation" of="fdb169ba71c3" tags=["core"]
 # The scaled curve is flat; the raw one "freezes" onto a few keys around $d_k \approx 2 \ln T$, a crossover. With components of variance 1 and no scaling, ANDREA's 32 and 64 would both be frozen.
 #
 # A row with nearly everything on one key is called saturated. How far its weights move with a score is the gradient:
@@ -628,7 +628,7 @@ al.table(
 #
 # 下面用同一列飽和的分數比較：經過注意力權重傳回來的梯度（$\partial L/\partial w$ 用亂數代替），和接交叉熵的梯度。
 
-# %% [markdown] lang="en" key="frozen-output" of="41e38e2e7f51" tags=[]
+# %% [markdown] lang="en" key="frozen-output" of="262ce2e42046" tags=[]
 # **Deeper**　What about the softmax at the end of the model? A language model's output is a softmax as well, followed by the cross-entropy loss $L = -\ln w_y$, where $y$ is the index of the right answer. If it is confidently wrong, does it have no gradient to learn from either?
 #
 # **Guess first**　Is there still a gradient? Write `True` (yes) or `False` (no).
@@ -726,7 +726,7 @@ plotting.plot_perfect_match(experiments.perfect_match((8, 16, 32, 64, 128), tria
 #
 # **先猜猜看**　分數不除，改成把 $Q$ 和 $K$ 各除以 $d_k^{1/4}$。分數會和縮放後的分數一樣嗎？填 `True`（是）或 `False`（否）。
 
-# %% [markdown] lang="en" key="units" of="ae6ca1f8e0e4" tags=[]
+# %% [markdown] lang="en" key="units" of="a56dd5866400" tags=[]
 # ## 2.7　Dividing somewhere else
 #
 # 2.3 called scaling a temperature of $\tau = \sqrt{d_k}$, by which the scores are divided. Could one divide earlier, at $Q$ and $K$?
@@ -792,7 +792,7 @@ al.table(
 #
 # **再猜一次**　GPT-2 的權重矩陣，初始標準差是 0.02。輸入 $X$ 的分量變異數是 1（經過層正規化，也就是 layer normalization，大致如此），$d_{\text{model}} = 768$，$d_k = 64$。不縮放的分數，標準差會是 8 嗎？寫下你的估計，取一位小數，像 `5.0`。
 
-# %% [markdown] lang="en" key="units-claim" of="e46b4d1db73b" tags=[]
+# %% [markdown] lang="en" key="units-claim" of="5f685c1ca9c0" tags=[]
 # Rounding apart, they are identical. The reason is short: the parameters of the side without scaling are smaller by $d_k^{1/4}$, so the gradients for them are larger by $d_k^{1/4}$. The steps of SGD follow the gradient, so $\eta$ is divided by $d_k^{1/4}$ twice; those of Adam disregard its size, and once is enough (the tiny constant by which Adam avoids dividing by 0 is left out here). With $W_Q$ and $W_K$ the sums are the same, since $Q = X W_Q$: their initial standard deviation $\sigma$ becomes $\sigma/d_k^{1/4}$, the rates change likewise, and all other parameters stay as they are.
 #
 # In other words, scaling does not teach the model anything new. To get the same training without it, $\sigma$ and $\eta$ must **change with $d_k$**. Whoever races "scaled" against "raw" holds four knobs: $d_k$, $\sigma$, $\eta$ and the optimizer. To turn only one of them and draw a conclusion is not a fair race.
@@ -839,7 +839,7 @@ al.table(
 # 1. ANDREA-120M，$d_k = 64$
 # 2. ANDREA-12M，$d_k = 32$
 
-# %% [markdown] lang="en" key="cuda" of="ff0b5bfc777b" tags=[]
+# %% [markdown] lang="en" key="cuda" of="2af29e0fe9d1" tags=[]
 # ## 2.8　The multiplication in the CUDA code
 #
 # `microgpt_cuda.cu`, the program that trains ANDREA, computes in single precision (float32). Once it has the dot product of `Q[i]` and `K[j]` it does not divide by $\sqrt{d_k}$; it multiplies by `1.0f / sqrtf(d_k)`: the reciprocal is worked out beforehand, and each score costs one multiplication more. Multiplying is cheaper than dividing, and beside the 64 multiply-adds of a score this one hardly counts.

@@ -27,7 +27,7 @@
 #
 # 先執行下一格；重新啟動核心以後，也要先執行它。
 
-# %% [markdown] lang="en" key="title" of="f742430b0d3f" tags=["core"]
+# %% [markdown] lang="en" key="title" of="f40e8bd31065" tags=["core"]
 # # 3　The causal mask
 #
 # **What you will be able to do**
@@ -79,7 +79,7 @@ np.set_printoptions(precision=2, suppress=True)
 # %% [markdown] lang="zh-Hant" key="generate-ask" tags=[]
 # **深入，先猜猜看**　一開始手上只有「小安」。位置 1 的「去」，是拿哪一個位置的輸出猜出來的？填 0 到 5。
 
-# %% [markdown] lang="en" key="generate-ask" of="b32097946d26" tags=[]
+# %% [markdown] lang="en" key="generate-ask" of="1cf3126d4362" tags=[]
 # **Deeper, guess first**　At the beginning there is only "Ann". Which position's output predicts "visits" at position 1? Write 0 to 5.
 
 # %% key="generate-guess" tags=[]
@@ -110,7 +110,7 @@ al.show(guess=guess, by_rule=tokens[1:].index(tokens[1]))
 # 訓練時整句話早就擺在那裡，既當輸入又當答案，只要錯開一格：位置 $i$ 的輸入是詞元 $i$，目標是詞元 $i+1$。
 
 # %% [markdown] lang="en" key="generate-claim" of="f7625082cf24" tags=["core"]
-# The rule: the output at position $i$ predicts the token at position $i+1$, so position 0 predicts "visits".
+# The rule: the output at position $i$ predicts token $i+1$, so position 0 predicts "visits".
 #
 # The third column is measured: when position $i$ has its turn, its row holds only $i+1$ keys. Later tokens **do not exist yet**.
 #
@@ -119,7 +119,7 @@ al.show(guess=guess, by_rule=tokens[1:].index(tokens[1]))
 # %% [markdown] lang="zh-Hant" key="shifted" tags=[]
 # **深入，先猜猜看**　每個位置都看得到自己，也就是 $j = i$ 那一格。這樣會看到答案嗎？填 `True`（是）或 `False`（否）。
 
-# %% [markdown] lang="en" key="shifted" of="8dc7ab369e09" tags=[]
+# %% [markdown] lang="en" key="shifted" of="d454b1bb3835" tags=[]
 # **Deeper, guess first**　Every position sees itself, the cell with $j = i$. Does that show it the answer? Write `True` (yes) or `False` (no).
 
 # %% key="shifted-guess" tags=[]
@@ -153,10 +153,10 @@ al.table(
 #
 # **先猜猜看**　把位置 4 的「書」換掉：它的查詢、鍵、值（query, key, value）都加 1。沒有遮罩的時候，哪幾列會動？只准看自己和前面的時候呢？各填一串位置，像 `[0, 3]`。
 
-# %% [markdown] lang="en" key="probe" of="546c2373cdbb" tags=["core"]
+# %% [markdown] lang="en" key="probe" of="ced10d65af89" tags=["core"]
 # ## 3.2　What peeking does
 #
-# In training nothing yet stops position $i$ from looking at position $i+1$. A **causality probe** finds out: replace a later token and see which output rows move.
+# In training nothing stops position $i$ from looking at position $i+1$. A **causality probe** finds out: replace a later token and see which output rows move.
 #
 # **Guess first**　Replace "book" at position 4: 1 is added to its query, key and value. Which rows move without a mask? And when each sees only itself and what came before? Write lists like `[0, 3]`.
 
@@ -167,7 +167,7 @@ guess_causal = None  # [0 … 5]
 # %% [markdown] lang="zh-Hant" key="probe-write" tags=[]
 # **深入**　換掉一個詞元，它的查詢、鍵、值三列都會變；探測就把這三列的每個數加 1。
 
-# %% [markdown] lang="en" key="probe-write" of="ce3e8df7f2b5" tags=[]
+# %% [markdown] lang="en" key="probe-write" of="774756e3a857" tags=[]
 # **Deeper**　To replace a token, the probe adds 1 to every number in its rows of queries, keys and values.
 
 # %% key="probe-measure" tags=["core"]
@@ -208,7 +208,7 @@ al.table(position=range(6), token=tokens, moved_unmasked=moved_unmasked, moved_c
 # %% [markdown] lang="zh-Hant" key="probe-each" tags=[]
 # **深入**　再問得更準一點：每個位置的**答案**漏進它自己的輸出了嗎？對每個位置 $i$，換掉詞元 $i+1$，只看第 $i$ 列。
 
-# %% [markdown] lang="en" key="probe-each" of="db46062039ec" tags=[]
+# %% [markdown] lang="en" key="probe-each" of="a488c08c0b28" tags=[]
 # **Deeper**　Now ask more precisely: does the **answer** of each position leak into its own output? For every position $i$, change token $i+1$ and look only at row $i$.
 
 # %% key="probe-answers" tags=[]
@@ -234,7 +234,7 @@ al.table(
 # %% [markdown] lang="zh-Hant" key="copy-ask" tags=[]
 # **深入，先猜猜看**　整句一起算、不遮，它答對的比例是多少？一步一步生成的時候呢？填兩個 0 到 1 的數，像 `[0.2, 0.7]`。
 
-# %% [markdown] lang="en" key="copy-ask" of="ca428d9c62d6" tags=[]
+# %% [markdown] lang="en" key="copy-ask" of="da55af02e4a0" tags=[]
 # **Deeper, guess first**　What share does it get right on the whole sentence without a mask? And when it generates step by step? Write two numbers from 0 to 1, like `[0.2, 0.7]`.
 
 # %% key="copy-guess" tags=[]
@@ -288,7 +288,7 @@ al.show(guess=guess, measured=np.array(right[:2]))
 # %% [markdown] lang="zh-Hant" key="mask-ask" tags=[]
 # **深入，先猜猜看**　六個詞元有 $6 \times 6 = 36$ 格，其中幾格是 True？位置 0 那一列又有幾格？填兩個數，像 `[30, 4]`。
 
-# %% [markdown] lang="en" key="mask-ask" of="a6ce81621e31" tags=[]
+# %% [markdown] lang="en" key="mask-ask" of="b58669dffee6" tags=[]
 # **Deeper, guess first**　Six tokens make $6 \times 6 = 36$ cells. How many of them are True? And how many in the row of position 0? Write two numbers, like `[30, 4]`.
 
 # %% key="mask-guess" tags=[]
@@ -332,7 +332,7 @@ plotting.plot_mask(mask, tokens=tokens);
 # %% [markdown] lang="zh-Hant" key="before" tags=[]
 # **深入，先猜猜看**　還沒遮的時候，位置 0 的「小安」把最大的權重給哪一個位置？填 0 到 5。
 
-# %% [markdown] lang="en" key="before" of="048b651f15d7" tags=[]
+# %% [markdown] lang="en" key="before" of="34d5a44f573a" tags=[]
 # **Deeper, guess first**　To which position does "Ann" at position 0 give its largest weight as long as there is no mask? Write 0 to 5.
 
 # %% key="before-guess" tags=[]
@@ -363,7 +363,7 @@ al.table(
 # %% [markdown] lang="zh-Hant" key="strict" tags=[]
 # **深入**　常見的誤會：「因果遮罩是嚴格下三角，不含對角線。」如果真的拿掉對角線，第 0 列會怎樣？先在紙上寫下你的答案。
 
-# %% [markdown] lang="en" key="strict" of="4cb67047645e" tags=[]
+# %% [markdown] lang="en" key="strict" of="1e16a44d5bc8" tags=[]
 # **Deeper**　A common mistake: "The causal mask is strictly lower triangular, without the diagonal." What would become of row 0 if the diagonal were really taken away? Note your answer on paper first.
 
 # %% key="strict-measure" tags=[]
@@ -443,7 +443,7 @@ plotting.plot_mask(al.causal_mask(2, 6), tokens=tokens[-2:], key_tokens=tokens);
 #
 # **先猜猜看**　換掉位置 4 的「書」，這兩種做法的位置 0 到 3 會動嗎？各填 `True`（是）或 `False`（否）。
 
-# %% [markdown] lang="en" key="order" of="1369a3c130ff" tags=["core"]
+# %% [markdown] lang="en" key="order" of="5f5c35189776" tags=["core"]
 # ## 3.4　Before softmax, or after it
 #
 # Why not set the weights with $j > i$ to 0 after softmax? One may leave it at that, or normalize again, dividing each row by its sum.
@@ -503,7 +503,7 @@ al.table(
 # %% [markdown] lang="zh-Hant" key="order-more" tags=[]
 # **深入**　看得細一點。先看每一列動了多少（四捨五入到小數第 12 位，免得把浮點數的捨入也算進去），再看每一列的總和，以及兩種做法和「softmax 之前就遮」差多少。
 
-# %% [markdown] lang="en" key="order-more" of="7a0f26aff55f" tags=[]
+# %% [markdown] lang="en" key="order-more" of="9f351583aabc" tags=[]
 # **Deeper**　Look more closely: first how far each row moves (rounded to 12 decimals, so that floating-point rounding does not count as a move), then the sum of each row, and how far both ways are from masking before softmax.
 
 # %% key="order-rows" tags=[]
@@ -587,7 +587,7 @@ al.table(
 # 還缺一半：位置 $i+1$ 的輸入不能等模型猜出來。訓練時直接給**正確的**詞元，不管模型猜對猜錯，這叫教師強制（teacher forcing）。遮罩加上教師強制，GPT、LLaMA、ANDREA 這些純解碼器（decoder-only）模型才能平行訓練所有的位置。
 
 # %% [markdown] lang="en" key="parallel-claim" of="1a57e8b28b6b" tags=["core"]
-# With the mask every row is what it was step by step; without it only the last is. One forward pass does six exercises, and none peeks.
+# With the mask every row is what it was step by step; without it only the last. One forward pass does six exercises, and none peeks.
 #
 # The other half: the input at position $i+1$ cannot wait for a prediction. Training puts the **true** token there, whatever was predicted: teacher forcing. With both, decoder-only models like GPT, LLaMA and ANDREA train all positions in parallel.
 
@@ -596,7 +596,7 @@ al.table(
 #
 # **先猜猜看**　$T = 1024$，一共 $1024 \times 1024$ 個配對，有幾個看得到？
 
-# %% [markdown] lang="en" key="parallel-size" of="6cd62ae8c258" tags=[]
+# %% [markdown] lang="en" key="parallel-size" of="5408989c6847" tags=[]
 # **Deeper**　Now at the real size of ANDREA-120M: 12 heads, 1024 positions, single precision, random vectors. One masked pass, compared at a few lengths with runs on the first $n$ tokens only.
 #
 # **Guess first**　$T = 1024$ makes $1024 \times 1024$ pairs; how many of them are visible?
@@ -661,7 +661,7 @@ al.show(rows_that_move=np.flatnonzero(moved))
 #
 # **換你選**　編碼器（encoder）讀懂整段已知的文字；解碼器（decoder）一個一個生成；交叉注意力（cross-attention）讓解碼器的查詢去看編碼器的鍵。各該用哪一種？各填一個名字，記得加引號。
 
-# %% [markdown] lang="en" key="kinds" of="c1d2e6702947" tags=["core"]
+# %% [markdown] lang="en" key="kinds" of="7720420d7ed3" tags=["core"]
 # ## 3.6　Kinds of masks
 #
 # These six masks differ in which cells are True:
@@ -741,7 +741,7 @@ al.table(
 # - **填補**和**文件**常常和別的遮罩合用：一批句子長短不一，編碼器也要再加上填補遮罩。兩個布林遮罩用 `&` 合起來：兩邊都准，才准看。
 # - **交叉注意力**的 $T_q$ 和 $T_k$ 屬於兩段不同的文字，遮罩不必是正方形。
 
-# %% [markdown] lang="en" key="kinds-more" of="f1ab02a50bea" tags=[]
+# %% [markdown] lang="en" key="kinds-more" of="e52c9397dd7c" tags=[]
 # **Deeper**　A little more:
 #
 # - **The sliding window** saves work: however long the text, a query looks at no more keys than the window holds.
@@ -796,7 +796,7 @@ panels.mask_panel()
 #
 # **先猜猜看**　$-10^9$ 和 $-\infty$ 一樣好嗎？填 `True`（是）或 `False`（否）。
 
-# %% [markdown] lang="en" key="values" of="e5f222f56f3f" tags=[]
+# %% [markdown] lang="en" key="values" of="fb9d5ef28dac" tags=[]
 # ## A.　Appendix: $-\infty$, $-10^9$, $-10^4$
 #
 # Many programs do not use $-\infty$ but a mask value that is "small enough", such as $-10^9$ or $-10^4$. There are two ways of writing it:

@@ -26,7 +26,7 @@
 #
 # 先執行下一格；重新啟動核心以後，也要先執行它。
 
-# %% [markdown] lang="en" key="title" of="22f579f93f8d" tags=["core"]
+# %% [markdown] lang="en" key="title" of="50bd370582c0" tags=["core"]
 # # 4　Softmax and output
 #
 # **What you will be able to do**
@@ -71,7 +71,7 @@ np.set_printoptions(precision=2, suppress=True)
 #
 # 我們挑例句「小安 去 圖書館 借 書 看」裡「看」的那一列（數字是人工設定的）。六個詞元（token）從 0 數起，「看」在位置 5，六個全看得到。先看它的分數。
 
-# %% [markdown] lang="en" key="row" of="f54b7216cbb5" tags=["core"]
+# %% [markdown] lang="en" key="row" of="82e9209a4ddf" tags=["core"]
 # ## 4.1　How a row of scores becomes weights
 #
 # Three steps turn a row of masked scores into weights that sum to 1: subtract the maximum, exponentiate, divide by the sum. Together they are softmax:
@@ -91,9 +91,9 @@ plotting.plot_row(
 );
 
 # %% [markdown] lang="zh-Hant" key="row-question" tags=["core"]
-# **先猜猜看**　最高分是「書」。要是把「書」也蓋掉，分數換成 $-\infty$，「圖書館」和「小安」的權重相差幾倍，會變嗎？填 `True`（是）或 `False`（否）。
+# **先猜猜看**　最高分是「書」。要是把「書」也蓋掉，分數換成 $-\infty$，「圖書館」和「小安」的權重倍數會變嗎？填 `True`（是）或 `False`（否）。
 
-# %% [markdown] lang="en" key="row-question" of="80c24217fdda" tags=["core"]
+# %% [markdown] lang="en" key="row-question" of="6839abbda072" tags=["core"]
 # **Guess first**　"book" is highest. Cover it too, with a score of $-\infty$: does the ratio of the weights of "library" and "Ann" change? Write `True` (yes) or `False` (no).
 
 # %% key="row-guess" tags=["core"]
@@ -135,7 +135,7 @@ al.table(
 #
 # 其他列也是這樣，各減各的最大值。蓋掉的格子是 $-\infty$，而 $e^{-\infty} = 0$，權重剛好是 0。
 
-# %% [markdown] lang="en" key="row-claim" of="20dd863b3cdb" tags=["core"]
+# %% [markdown] lang="en" key="row-claim" of="7c096d17998a" tags=["core"]
 # Column by column: with the maximum subtracted, the highest score is 0; after the exponential everything is positive, the highest exactly 1; after the division everything sums to 1, in the order of the scores.
 #
 # Covering "book" raises all other weights, yet the ratio of "library" to "Ann" stays, because a **difference** of scores becomes a **ratio** of weights:
@@ -192,7 +192,7 @@ al.table(m=m, numerator=numerator, denominator=denominator, weight=weight)
 #
 # **先猜猜看**　分數大到多少（取整數），$e^s$ 就裝不下了？三種精度各猜一個，把每個 `None` 換成數字。
 
-# %% [markdown] lang="en" key="overflow" of="1702908d5a15" tags=[]
+# %% [markdown] lang="en" key="overflow" of="0dab5b51504e" tags=[]
 # **What if nothing is subtracted?**　Exponentials grow fast, and a floating-point number has a largest value; beyond it lies overflow, which gives ∞.
 #
 # **Guess first**　From which score on (a whole number) is $e^s$ too large to hold? One guess for each precision: put a number for each `None`.
@@ -309,8 +309,8 @@ terms = weights[3][:, None] * V  # (6, 1) * (6, 3) = (6, 3)
 sums = terms.cumsum(axis=0)  # (6, 3)
 
 al.show(guess=guess, measured=sums[-1].argmax() + 1)
-heads = [al.label("running_sum", axis=axis) for axis in example.value_axes]
-al.table(token=example.tokens, weight=weights[3], **dict(zip(heads, sums.T)))
+heading = [al.label("running_sum", axis=axis) for axis in example.value_axes]
+al.table(token=example.tokens, weight=weights[3], **dict(zip(heading, sums.T)))
 
 # %% [markdown] lang="zh-Hant" key="mix-claim" tags=["core"]
 # 表格從上往下，一次加進一個詞元，最下面那一列就是輸出。「小安」的權重最大，可是贏的是「事物」：「圖書館」的權重小一點，交出來的值卻比較大。**算數的是權重乘上值**。後面的「書」和「看」權重是 0，加進來什麼也沒變。
@@ -344,7 +344,7 @@ plotting.plot_matrix(
 #
 # **先猜猜看**　輸出的某個分量，有可能比看得到的值裡最大的還大，或比最小的還小嗎？填 `True`（是）或 `False`（否）。下面用例句的六個詞元和 64 個隨機的詞元各量一次。
 
-# %% [markdown] lang="en" key="convex" of="eec15d985ba5" tags=[]
+# %% [markdown] lang="en" key="convex" of="a5151fbbf0a0" tags=[]
 # **Deeper**　How far can an output go?
 #
 # **Guess first**　Can a component of the output be larger than the largest value in sight, or smaller than the smallest? Write `True` (yes) or `False` (no). The next cell measures it on the running example and on 64 random tokens.
@@ -433,7 +433,7 @@ al.show(
 #
 # **先猜猜看**　一個 float32 占 4 個位元組（byte）。光是這一層的注意力權重，12 個頭加起來占多少 MB（百萬位元組）？填一個數。
 
-# %% [markdown] lang="en" key="real" of="f8833a44c7eb" tags=[]
+# %% [markdown] lang="en" key="real" of="f5a242861794" tags=[]
 # **Deeper**　How large are the attention weights of the layer we have just computed?
 #
 # **Guess first**　One float32 takes 4 bytes. How many MB (million bytes) do the attention weights of this one layer take, all 12 heads together? Write a number.
@@ -484,7 +484,7 @@ panels.attention_panel()
 # %% [markdown] lang="zh-Hant" key="growth" tags=[]
 # **深入，先猜猜看**　如果上下文長度（context length）$T$ 加倍，注意力權重占的記憶體變成幾倍？值 $V$ 呢？填兩個數，像 `[1, 1]`。
 
-# %% [markdown] lang="en" key="growth" of="c9bb0c623d4b" tags=[]
+# %% [markdown] lang="en" key="growth" of="239b78554929" tags=[]
 # **Deeper, guess first**　If the context length $T$ doubles, by what factor does the memory of the attention weights grow? And that of the values $V$? Write two numbers, such as `[1, 1]`.
 
 # %% key="growth-guess" tags=[]
@@ -548,7 +548,7 @@ al.show(
 #
 # **先猜猜看**　形狀對了，內容也對嗎？填 `True`（是）或 `False`（否）。
 
-# %% [markdown] lang="en" key="reshape" of="44f09e9e9a77" tags=[]
+# %% [markdown] lang="en" key="reshape" of="062aaa977bbf" tags=[]
 # **A trap in the cutting**　The result has the shape $(1024, 768)$, and $(12, 1024, 64)$ is wanted. The count of numbers is the same, so why not simply `reshape(12, 1024, 64)`?
 #
 # **Guess first**　The shape is right; are the contents right too? Write `True` (yes) or `False` (no).
@@ -687,7 +687,7 @@ al.table(
 #
 # **先猜猜看**　兩列完全不同的權重，有可能給出一模一樣的輸出嗎？填 `True`（是）或 `False`（否）。
 
-# %% [markdown] lang="en" key="silent" of="49b94032047d" tags=[]
+# %% [markdown] lang="en" key="silent" of="e600971a2763" tags=[]
 # ## 4.5　What weights do not say (deeper)
 #
 # A picture of weights is pretty, and it invites a quick conclusion: "The model answers this way because it attends to that word." Does it?
