@@ -1,10 +1,9 @@
-"""What the lesson claims, measured; and the naive forms that go wrong, for showing how.
+"""What the lesson claims, measured; beside it the naive forms of `naive.py`.
 
 Parameters in, frozen dataclass out; the same seed gives the same numbers.  Vectors are random
 normal unless a docstring says otherwise, and whoever shows the numbers says so.
 """
 
-import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -13,9 +12,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .inputs import check_mask, check_real, float_arrays
-from .masks import BoolArray, check_whole
-from .scaled_dot_product import attention_weights, softmax
+from .inputs import allowed_cells, plain_numbers
+from .masks import check_whole
+from .naive import SoftmaxInSteps as SoftmaxInSteps
+from .naive import add_mask as add_mask
+from .naive import fill_mask as fill_mask
+from .naive import mask_after_softmax as mask_after_softmax
+from .naive import shared_projection_scores as shared_projection_scores
+from .naive import softmax_in_steps as softmax_in_steps
+from .naive import softmax_without_shift as softmax_without_shift
+from .scaled_dot_product import attention_weights
 
 FloatArray = NDArray[np.floating]
 COMPONENTS = ("unit-variance", "unit-vectors")
@@ -74,21 +80,6 @@ def _widths(d_ks: Iterable[int]) -> tuple[int, ...]:
 def _one_of(name: str, value: str, offered: tuple[str, ...]) -> None:
     if value not in offered:
         raise ValueError(f"{name} must be one of {offered}; got {value!r}.")
-
-
-def _numbers(name: str, value: Any, axes: int, *, more: bool = False) -> FloatArray:
-    """Check an argument and bring it to a NumPy array with so many axes, or more."""
-    _, (array,) = float_arrays(**{name: value})
-    if array.ndim < axes or (array.ndim > axes and not more):
-        wanted = f"{'at least' if more else 'exactly'} {axes} {'axis' if axes == 1 else 'axes'}"
-        raise ValueError(f"{name} must have {wanted}; got shape {tuple(array.shape)}.")
-    return np.asarray(array)
-
-
-def _allowed(mask: Any, scores: FloatArray) -> BoolArray:
-    """Check a mask as attention does, and stretch it to the shape of the scores."""
-    allowed = check_mask(np, mask, scores)
-    return np.broadcast_to(True if allowed is None else allowed, scores.shape)
 
 
 # -- the spread of scores ------------------------------------------------------------------------
@@ -263,7 +254,7 @@ def effective_keys(weights: FloatArray) -> FloatArray:
     ndarray, shape (...)
         T for a uniform row, 1 for a row with one weight of 1, 0 for a row of zeros.
     """
-    weights = _numbers("weights", weights, 1, more=True).astype(float)
+    weights = plain_numbers("weights", weights, 1, more=True).astype(float)
     sums = weights.sum(axis=-1)
     wrong = ~((np.abs(sums - 1) <= 0.01) | (sums == 0))  # NaN is wrong too
     if weights.size and weights.min() < 0:
@@ -431,7 +422,9 @@ def causality_probe(
     ndarray, shape (T,)
         Largest change in each row of the output; 0.0 where nothing moved.
     """
-    before = [_numbers(name, array, 2).copy() for name, array in {"Q": Q, "K": K, "V": V}.items()]
+    before = [
+        plain_numbers(name, array, 2).copy() for name, array in {"Q": Q, "K": K, "V": V}.items()
+    ]
     after = [array.copy() for array in before]
     T = len(before[0])
     for name, array in zip("KV", before[1:], strict=True):
@@ -444,7 +437,7 @@ def causality_probe(
         array[position] += 1.0 if largest < 100 else -np.copysign(largest, array[position])
     outputs = []
     for arrays in (before, after):
-        output = _numbers("the result of attend", attend(*arrays), 2)
+        output = plain_numbers("the result of attend", attend(*arrays), 2)
         if len(output) != T or not np.isfinite(output).all():
             came = f"shape {output.shape}" if len(output) != T else "NaN or infinity"
             raise ValueError(
@@ -457,151 +450,6 @@ def causality_probe(
 
 def largest_leak(weights: FloatArray, mask: Any) -> float:
     """Return the largest weight that lies on a key which the mask forbids; 0.0 is right."""
-    weights = _numbers("weights", weights, 2, more=True)
-    forbidden = weights[~_allowed(mask, weights)]
+    weights = plain_numbers("weights", weights, 2, more=True)
+    forbidden = weights[~allowed_cells(mask, weights)]
     return float(forbidden.max()) if forbidden.size else 0.0
-
-
-# -- naive forms that go wrong -------------------------------------------------------------------
-
-
-def softmax_without_shift(scores: FloatArray) -> FloatArray:
-    """Softmax as the formula has it.  Goes wrong: exp overflows, and ∞/∞ is NaN."""
-    with np.errstate(over="ignore", invalid="ignore"):
-        exponentials = np.exp(scores)
-        weights: FloatArray = exponentials / exponentials.sum(axis=-1, keepdims=True)
-        return weights
-
-
-def mask_after_softmax(Q: FloatArray, K: FloatArray, mask: Any, *, renormalise: bool) -> FloatArray:
-    """Weights when forbidden ones are set to 0 after softmax instead of before it.
-
-    Goes wrong without `renormalise`: forbidden scores still stand in the denominator, so the
-    rows sum to less than 1 and a future token reaches the output through it.  With it, the
-    result is that of masking before, short of 0/0 in a row whose allowed weights underflow.
-
-    Parameters
-    ----------
-    Q, K : ndarray, shape (T, d_k)
-    mask : "causal" or ndarray of bool, shape (T, T)
-        True = may attend.
-    renormalise : bool
-        Bring each row back to the sum 1.
-
-    Returns
-    -------
-    ndarray, shape (T, T)
-    """
-    before = attention_weights(Q, K)
-    weights: FloatArray = np.where(_allowed(mask, before), before, 0.0)
-    if renormalise:
-        with np.errstate(invalid="ignore"):
-            weights = weights / weights.sum(axis=-1, keepdims=True)
-    return weights
-
-
-def fill_mask(
-    scaled_scores: FloatArray, mask: Any, value: float, dtype: str = "float64"
-) -> FloatArray:
-    """Weights when forbidden scores are replaced by a mask value, in a given precision.
-
-    Goes wrong with a finite value: a real score may lie below it, and a row with no allowed
-    key becomes uniform over forbidden ones.  With -inf such a row is 0/0 = NaN here.
-
-    Parameters
-    ----------
-    scaled_scores : ndarray, shape (..., T_q, T_k)
-    mask : "causal" or ndarray of bool
-        True = may attend.
-    value : float
-        What stands in for "forbidden", such as -inf, -1e9 or -1e4.
-    dtype : {"float16", "float32", "float64"}
-        Precision of every step.
-
-    Returns
-    -------
-    ndarray of `dtype`, shape (..., T_q, T_k)
-    """
-    scaled_scores = _numbers("scaled_scores", scaled_scores, 2, more=True)
-    allowed = _allowed(mask, scaled_scores)
-    with np.errstate(over="ignore", invalid="ignore"):
-        scores = np.where(allowed, scaled_scores.astype(dtype), np.asarray(value, dtype=dtype))
-        exponentials = np.exp(scores - scores.max(axis=-1, keepdims=True))
-        weights: FloatArray = exponentials / exponentials.sum(axis=-1, keepdims=True)
-        return weights
-
-
-def add_mask(
-    scaled_scores: FloatArray, mask: Any, value: float, dtype: str = "float64"
-) -> FloatArray:
-    """Weights when ``(1 - mask) * value`` is added to the scores, in a given precision.
-
-    Goes wrong where the value overflows to -inf: at *allowed* keys 0 × (-inf) is NaN.
-
-    Parameters
-    ----------
-    scaled_scores, mask, value, dtype
-        As in :func:`fill_mask`; True = may attend.
-
-    Returns
-    -------
-    ndarray of `dtype`, shape (..., T_q, T_k)
-    """
-    scaled_scores = _numbers("scaled_scores", scaled_scores, 2, more=True)
-    allowed = _allowed(mask, scaled_scores)
-    with np.errstate(over="ignore", invalid="ignore"):
-        hidden = 1 - allowed.astype(dtype)
-        scores = scaled_scores.astype(dtype) + hidden * np.asarray(value, dtype=dtype)
-        exponentials = np.exp(scores - scores.max(axis=-1, keepdims=True))
-        weights: FloatArray = exponentials / exponentials.sum(axis=-1, keepdims=True)
-        return weights
-
-
-def shared_projection_scores(X: FloatArray, W: FloatArray) -> FloatArray:
-    """Scores when one projection serves as query and as key.
-
-    Goes wrong: ``X W Wᵀ Xᵀ`` is symmetric, so "i asks j" and "j asks i" are the same number,
-    and a token's score with itself is a squared length, hard to beat.
-    """
-    return np.asarray((X @ W) @ (X @ W).T)
-
-
-@dataclass(frozen=True, eq=False)
-class SoftmaxInSteps:
-    """A row of scores on its way to weights, as softmax does it."""
-
-    scores: FloatArray
-    shifted: FloatArray
-    exponentials: FloatArray
-    weights: FloatArray
-
-
-def softmax_in_steps(
-    scores: Sequence[float] | FloatArray, temperature: float = 1.0
-) -> SoftmaxInSteps:
-    """Take a row of scores apart: divided by the temperature, shifted, exp, divided.
-
-    Parameters
-    ----------
-    scores : array_like, shape (T,)
-        Finite, or -inf for a key that is not allowed; at least one is finite.
-    temperature : float
-        Greater than 0; 1/√d_k is a temperature of √d_k.
-
-    Returns
-    -------
-    SoftmaxInSteps
-    """
-    row = _numbers("scores", scores, 1).astype(float)
-    if not row.size or not math.isfinite(row.max()):  # the maximum of NaN and others is NaN
-        came = row.max() if row.size else "none"
-        raise ValueError(f"scores must be finite or -inf, and one of them finite; got {came}.")
-    temperature = check_real("temperature", temperature)
-    if temperature <= 0:
-        raise ValueError(f"temperature must be greater than 0; got {temperature}.")
-    with np.errstate(over="ignore"):
-        divided = row / temperature
-        if (np.isfinite(divided) != np.isfinite(row)).any():
-            raise ValueError(f"temperature must leave the scores finite; got {temperature}.")
-        shifted = divided - divided.max()
-        return SoftmaxInSteps(divided, shifted, np.exp(shifted), softmax(divided))

@@ -10,6 +10,7 @@ from typing import Any
 
 import array_api_compat as compat
 import numpy as np
+from numpy.typing import NDArray
 
 from .masks import causal_mask
 
@@ -221,6 +222,21 @@ def check_mask(xp: Any, mask: Any, scores: Array) -> Array | None:
             f"got one of {_library(mask)}."
         )
     return compat.to_device(mask, device)
+
+
+def plain_numbers(name: str, value: Any, axes: int, *, more: bool = False) -> NDArray[np.floating]:
+    """Check an argument and bring it to a NumPy array with so many axes, or more."""
+    _, (array,) = float_arrays(**{name: value})
+    if array.ndim < axes or (array.ndim > axes and not more):
+        wanted = f"{'at least' if more else 'exactly'} {axes} {'axis' if axes == 1 else 'axes'}"
+        raise ValueError(f"{name} must have {wanted}; got shape {tuple(array.shape)}.")
+    return np.asarray(array)
+
+
+def allowed_cells(mask: Any, scores: NDArray[np.floating]) -> NDArray[np.bool_]:
+    """Check a mask as attention does, and stretch it to the shape of the scores."""
+    allowed = check_mask(np, mask, scores)
+    return np.broadcast_to(True if allowed is None else allowed, scores.shape)
 
 
 def _as_array(name: str, value: Any, *, of: str) -> Array:
