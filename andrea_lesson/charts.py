@@ -16,6 +16,7 @@ from matplotlib.transforms import ScaledTranslation
 from .figure_parts import (
     BoolArray,
     FloatArray,
+    clear,
     hidden_look,
     name_columns,
     rectangles,
@@ -31,7 +32,17 @@ from .figure_style import (
     style,
 )
 from .labels import label
-from .plot_inputs import hidden_cells, number, one_row, round_up, side, title_or, to_numpy
+from .plot_inputs import (
+    check_axes,
+    check_positive,
+    hidden_cells,
+    number,
+    one_row,
+    plain,
+    round_up,
+    side,
+    title_or,
+)
 
 _MOST_VALUES = 12  # bars up to which each one's value stands on it
 _BAR = 0.4  # half its width
@@ -61,6 +72,7 @@ def draw_row(
     bottom = -round_up(-lowest) if lowest < 0 else 0.0
     count = len(values)
     with style():
+        keys = side(label("columns_keys"), tokens, count, "tokens")
         ink = start(
             ax,
             title_or(title, "chart_row_weights" if weights else "chart_row_scores"),
@@ -94,7 +106,6 @@ def draw_row(
         ax.set(xlim=(-0.5, max(count, 1) - 0.5), ylim=(bottom - below_zero, top + above))
         levels = (0.0, 0.5, 1.0) if weights else tuple(sorted({bottom, 0.0, top}))
         ax.set_yticks(levels, [number(level) for level in levels], color=ink)
-        keys = side(label("columns_keys"), tokens, count, "tokens")
         room = figure_of(ax).get_size_inches()[0] * ax.get_position().width * 72
         ax.tick_params(length=0)
         below = name_columns(ax, keys.names, count, room, ink)
@@ -142,12 +153,13 @@ def draw_histogram(
 
     Raises
     ------
-    ValueError
-        If `predicted_std` is not greater than 0.
+    TypeError, ValueError
+        If `predicted_std` or `limit` is not greater than 0.
     """
-    if not predicted_std > 0:
-        raise ValueError(f"predicted_std must be greater than 0; got {predicted_std}.")
-    scores = one_row("values", np.ravel(to_numpy(values)))
+    check_positive("predicted_std", predicted_std)
+    if limit is not None:
+        check_positive("limit", limit)
+    scores = one_row("values", np.ravel(plain("values", values)))
     scores = scores[np.isfinite(scores)]
     limit = round_up(4 * predicted_std) if limit is None else limit
     with style():
@@ -178,7 +190,8 @@ def draw_histogram(
 
 def start(ax: Axes, title: str, *, labelled: bool = True) -> str:
     """Clear the axes, take away what is not needed, and say which ink reads on the figure."""
-    ax.clear()
+    check_axes("ax", ax)
+    clear(ax)
     ink = ink_on(figure_of(ax).get_facecolor())
     ax.set_title(title, color=ink, fontsize=LABEL + 2, y=1.0, pad=LABEL + 18 if labelled else 12)
     ax.spines[["top", "right"]].set_visible(False)
@@ -222,7 +235,7 @@ def _hidden_in_row(mask: Any, values: FloatArray) -> BoolArray:
             f'mask must be a boolean row here, True = may attend; got "{mask}", which needs to '
             f"know which query the row belongs to."
         )
-    hidden = hidden_cells(np.atleast_2d(to_numpy(mask)), values[None, :])
+    hidden = hidden_cells(np.atleast_2d(plain("mask", mask)), values[None, :])
     assert hidden is not None
     row: BoolArray = hidden[0]
     return row

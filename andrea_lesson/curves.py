@@ -15,7 +15,7 @@ from .family import FAMILY
 from .figure_parts import FloatArray
 from .figure_style import COMPARED, HIDDEN_LINES, MEASURED, NOTE, THEORY, style
 from .labels import label
-from .plot_inputs import number
+from .plot_inputs import check_type, number
 
 
 def draw_growth(ax: Axes, spreads: ScoreSpreads) -> Axes:
@@ -31,6 +31,7 @@ def draw_growth(ax: Axes, spreads: ScoreSpreads) -> Axes:
     -------
     Axes
     """
+    check_type("spreads", spreads, ScoreSpreads, "experiments.score_spreads")
     unit = spreads.components == "unit-vectors"
     pairs = f"{spreads.scores.shape[1]:,}"
     with style():
@@ -79,9 +80,11 @@ def draw_effective_keys(ax: Axes, grid: Freezing | Sequence[Freezing]) -> Axes:
     -------
     Axes
     """
-    curves = [grid] if isinstance(grid, Freezing) else list(grid)
+    curves = list(grid) if isinstance(grid, Sequence) else [grid]
     if not curves:
         raise ValueError("grid must hold the result of at least one T; got none.")
+    for each in curves:
+        check_type("grid", each, Freezing, "experiments.freezing")
     with style():
         lengths = ", ".join(f"{curve.T:,}" for curve in curves)
         ink = start(ax, label("chart_effective_title", T=f"$T$ = {lengths}"))
@@ -140,6 +143,7 @@ def draw_perfect_match(ax: Axes, curve: PerfectMatch) -> Axes:
     -------
     Axes
     """
+    check_type("curve", curve, PerfectMatch, "experiments.perfect_match")
     with style():
         ink = start(ax, label("chart_match_title", T=f"{curve.T:,}"))
         for place, d_k in enumerate(sorted({model.d_k for model in FAMILY})):

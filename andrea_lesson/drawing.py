@@ -18,14 +18,19 @@ from .heatmap import MOST_NUMBERS, heatmap_on, level_titles
 from .labels import label
 from .plot_inputs import (
     allowed_cells,
+    check_pictures,
+    check_positive,
+    check_type,
     hidden_cells,
     matrix,
     number,
     round_up,
+    several_axes,
     side,
     sides,
     title_or,
 )
+from .scaled_dot_product import AttentionSteps
 
 WEIGHTS_MAP = "viridis"  # perceptually even, dark to light
 SCORES_MAP = "RdBu_r"  # blue below 0, white at 0, red above
@@ -68,14 +73,16 @@ def draw_scores(
     hidden = hidden_cells(mask, values)
     with style():
         rows, columns = sides(values.shape, tokens, key_tokens)
-        heatmap_on(ax).show(
+        look = _in_scores_colours(values, hidden, limit)
+        words = title_or(title, "scores")
+        heatmap_on(ax, "scores").show(
             hidden=hidden,
-            title=title_or(title, "scores"),
+            title=words,
             rows=rows,
             columns=columns,
             hidden_words=hidden_words,
             square=square,
-            **_in_scores_colours(values, hidden, limit),
+            **look,
         )
     return ax
 
@@ -106,13 +113,15 @@ def draw_weights(
     hidden = hidden_cells(mask, values)
     with style():
         rows, columns = sides(values.shape, tokens, key_tokens)
-        heatmap_on(ax).show(
+        look = _in_weights_colours(values, hidden, color)
+        words = title_or(title, "weights")
+        heatmap_on(ax, "weights").show(
             hidden=hidden,
-            title=title_or(title, "weights"),
+            title=words,
             rows=rows,
             columns=columns,
             square=square,
-            **_in_weights_colours(values, hidden, color),
+            **look,
         )
     return ax
 
@@ -143,11 +152,12 @@ def draw_mask(
     allowed = allowed_cells(mask)
     with style():
         rows, columns = sides(allowed.shape, tokens, key_tokens)
-        heatmap_on(ax).show(
+        words = title_or(title, "mask")
+        heatmap_on(ax, "mask").show(
             np.ones(allowed.shape),
             scale=Scale(ListedColormap([MASK_COLOUR]), 0.0, 1.0),
             hidden=~allowed,
-            title=title_or(title, "mask"),
+            title=words,
             rows=rows,
             columns=columns,
             legend=[(MASK_COLOUR, label("may_attend"))] if explain else [],
@@ -178,9 +188,8 @@ def draw_masks(
     -------
     ndarray of Axes, one axis
     """
-    drawn = np.asarray(axes, dtype=object).ravel()
-    if drawn.size != len(masks):
-        raise ValueError(f"axes must hold {len(masks)} Axes, one a mask; got {drawn.size}.")
+    check_pictures("masks", masks, "mask")
+    drawn = several_axes(axes, len(masks), f"hold {len(masks)} Axes, one a mask")
     corners = [ax.get_position(original=True).p0 for ax in drawn]
     left, low = np.min(corners, axis=0)
     lowest = [n for n, corner in enumerate(corners) if corner[1] == low]
@@ -192,6 +201,7 @@ def draw_masks(
         ax.title.set_fontsize(TICK)  # narrow pictures, long names
         ax.xaxis.label.set_visible(bool(x == left))
         ax.yaxis.label.set_visible(bool(x == left))
+        heatmap_on(ax).kind = "masks"
     return drawn
 
 
@@ -216,9 +226,9 @@ def draw_masking(
     -------
     ndarray of Axes, shape (4,)
     """
-    drawn = np.asarray(axes, dtype=object).ravel()
-    if drawn.size != 4:
-        raise ValueError(f"axes must be four Axes; got {drawn.size}.")
+    drawn = several_axes(axes, 4, "be four Axes")
+    for name, each in (("before", before), ("after", after)):
+        check_type(name, each, AttentionSteps, "attention_steps")
     scores = matrix("before.scaled_scores", before.scaled_scores)
     masked = matrix("after.masked_scores", after.masked_scores)
     seen = ~(np.isneginf(masked) & ~np.isneginf(scores))
@@ -235,6 +245,8 @@ def draw_masking(
         for ax in drawn[1:]:  # the queries are the same all along and named once
             ax.set_yticks([])
             ax.yaxis.label.set_visible(False)
+        for ax in drawn:
+            heatmap_on(ax).kind = "masking"
     return drawn
 
 
@@ -283,17 +295,14 @@ def draw_matrix(
     if not numbers:
         look["numbers"] = None
     with style():
-        heatmap_on(ax).show(
-            title=title_or(title, None),
-            rows=side(
-                label("matrix_rows") if row_words is None else row_words, rows, height, "rows"
-            ),
-            columns=side(
-                label("matrix_columns") if column_words is None else column_words,
-                columns,
-                width,
-                "columns",
-            ),
+        down = label("matrix_rows") if row_words is None else row_words
+        along = label("matrix_columns") if column_words is None else column_words
+        named = side(down, rows, height, "rows"), side(along, columns, width, "columns")
+        words = title_or(title, None)
+        heatmap_on(ax, "matrix").show(
+            title=words,
+            rows=named[0],
+            columns=named[1],
             square=square,
             **look,
         )
@@ -320,9 +329,10 @@ def draw_matrices(
     -------
     ndarray of Axes, one axis
     """
-    drawn = np.asarray(axes, dtype=object).ravel()
-    if drawn.size != len(matrices):
-        raise ValueError(f"axes must hold {len(matrices)} Axes, one a matrix; got {drawn.size}.")
+    check_pictures("matrices", matrices, "matrix")
+    drawn = several_axes(axes, len(matrices), f"hold {len(matrices)} Axes, one a matrix")
+    if not all(isinstance(pair, tuple) and len(pair) == 2 for pair in matrices.values()):
+        raise TypeError("matrices must hold pairs (array, names of the columns or None).")
     arrays = [matrix("matrices", values, "(rows, columns)") for values, _ in matrices.values()]
     if len(heights := {len(values) for values in arrays}) > 1:
         raise ValueError(f"matrices must have equally many rows; got {sorted(heights)}.")
@@ -341,6 +351,8 @@ def draw_matrices(
             square=True,
         )
     level_titles(drawn)
+    for ax in drawn:
+        heatmap_on(ax).kind = "matrices"
     return drawn
 
 
@@ -371,9 +383,8 @@ def draw_attention_steps(
     -------
     ndarray of Axes, shape (5,)
     """
-    drawn = np.asarray(axes, dtype=object).ravel()
-    if drawn.size != 5:
-        raise ValueError(f"axes must be five Axes, one a step; got {drawn.size}.")
+    drawn = several_axes(axes, 5, "be five Axes, one a step")
+    check_type("steps", steps, AttentionSteps, "attention_steps")
     names = ("scores", "scaled_scores", "masked_scores", "weights")
     arrays = [matrix(f"steps.{name}", getattr(steps, name)) for name in names]
     scores, scaled, masked, weights = arrays
@@ -407,7 +418,7 @@ def draw_attention_steps(
         for ax, (title, columns, hidden, look) in zip(drawn, pictures, strict=True):
             # The queries are the same all along and named once.
             rows = queries if ax is drawn[0] else Side("", ())
-            heatmap_on(ax).show(
+            heatmap_on(ax, "steps").show(
                 hidden=hidden, title=title, rows=rows, columns=columns, square=True, **look
             )
         level_titles(drawn)
@@ -423,6 +434,7 @@ def _in_scores_colours(
     """Values, scale and numbers for :meth:`Heatmap.show`: below 0, 0 and above 0."""
     if limit is None:
         limit = _limit(values, hidden)
+    check_positive("limit", limit)
     ticks = tuple((value, number(value)) for value in (-limit, 0.0, limit))
     scale = Scale(SCORES_MAP, -limit, limit, ticks)
     return {"values": values, "scale": scale, "numbers": _numbers(values)}

@@ -45,6 +45,20 @@ class Side:
     names: tuple[str, ...] | None = None
 
 
+def clear(ax: Axes) -> None:
+    """Make axes as good as new: `Axes.clear` leaves some of what another picture did to them."""
+    ax.clear()
+    ax.spines[:].set_visible(True)
+    ax.set_box_aspect(None)
+    ax.xaxis.tick_bottom()
+    ax.tick_params(reset=True)
+    axis: Any
+    for axis, position, angle in ((ax.xaxis, "bottom", 0), (ax.yaxis, "left", 90)):
+        axis.set_label_position(position)
+        axis.label.set(visible=True, rotation=angle)
+        axis._autolabelpos = True  # set_label_coords ends it for good
+
+
 def hidden_look() -> dict[str, Any]:
     """Look of cells that a query may not see, as arguments of a patch."""
     return {"facecolor": HIDDEN_FACE, "hatch": "////", "edgecolor": HIDDEN_LINES, "linewidth": 0}

@@ -1,6 +1,7 @@
 """How every figure looks, and how one is saved: type, colours, the same bytes each time."""
 
 import io
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -120,6 +121,11 @@ def kept_figure(count: int = 1, *, side: float = 2.3) -> tuple[Figure, list[Axes
         With an Agg canvas, 100 dots to an inch.
     axes : list of Axes
     """
+    from .plot_inputs import check_positive  # which imports this module
+
+    if isinstance(count, bool) or not isinstance(count, (int, np.integer)) or count < 1:
+        raise ValueError(f"count must be a whole number, 1 or more; got {count!r}.")
+    check_positive("side", side)
     with style():
         figure = Figure()
         FigureCanvasAgg(figure)
@@ -146,9 +152,13 @@ def save(fig: Any, path: str | Path) -> None:
     ------
     ValueError
         If the ending is another.
-    FileNotFoundError
-        If the folder does not exist.
+    FileNotFoundError, IsADirectoryError
+        If the folder does not exist, or one stands where the file should.
+    TypeError
+        If `fig` is no figure or `path` no path.
     """
+    if not isinstance(path, (str, os.PathLike)) or "\0" in os.fspath(path):
+        raise TypeError(f"path must be a str or Path that names a file; got {path!r}.")
     path = Path(path)
     if path.suffix.lower() not in FORMATS:
         raise ValueError(f'path must end in {", ".join(FORMATS)}; got "{path.name}".')
@@ -156,6 +166,8 @@ def save(fig: Any, path: str | Path) -> None:
         raise FileNotFoundError(
             f'path must lie in a folder that exists; there is no folder "{path.parent}".'
         )
+    if path.is_dir():
+        raise IsADirectoryError(f'path must name a file; "{path}" is a folder.')
     # Written to memory first, so that a figure that fails leaves no half file behind.
     buffer, kind = io.BytesIO(), path.suffix.lower().lstrip(".")
     with style():

@@ -26,6 +26,7 @@ from .figure_parts import (
     FloatArray,
     Scale,
     Side,
+    clear,
     ems,
     hidden_look,
     level_lines,
@@ -36,6 +37,7 @@ from .figure_parts import (
 )
 from .figure_style import LABEL, NOTE, TICK, TITLE, figure_of, ink_on
 from .labels import label
+from .plot_inputs import check_axes
 
 MOST_NUMBERS = 10  # columns up to which the numbers stand in the cells
 MOST_LINES = 32  # rows or columns up to which white lines part the cells
@@ -47,8 +49,9 @@ _NOTE_TOP = _BAR_TOP + _BAR_HEIGHT + 1.5 * TICK / 72
 class Heatmap:
     """The picture of one matrix on given axes; :meth:`show` puts another matrix into it."""
 
-    def __init__(self, ax: Axes) -> None:
-        ax.clear()
+    def __init__(self, ax: Axes, kind: str | None = None) -> None:
+        clear(ax)
+        self.kind = kind  # of picture: what one kind changes by hand does not show in another
         self.ax = ax
         # Inches below the lower edge of the cells, whatever size they are drawn at.
         # (any transform will do; the type stubs of ScaledTranslation ask for an affine one)
@@ -138,12 +141,12 @@ class Heatmap:
 
     def _frame(self, shape: tuple[int, int], square: bool) -> None:
         """Fit axes and lines to the number of cells; the image alone would keep its old ones."""
+        empty = 0 in shape
+        self._nothing.set_text(label("no_cells") if empty else "")
         if not self._changed("frame", (shape, square)):
             return
         height, width = shape
-        empty = 0 in shape
         self.image.set_visible(not empty)
-        self._nothing.set_text(label("no_cells") if empty else "")
         right, bottom = max(width, 1) - 0.5, max(height, 1) - 0.5
         self.image.set_extent((-0.5, right, bottom, -0.5))
         self.ax.set(xlim=(-0.5, right), ylim=(bottom, -0.5))
@@ -232,7 +235,7 @@ class Heatmap:
 
     def lift(self, above: float) -> None:
         """Set label and title of the columns `above` points over the cells."""
-        if self._changed("lifted", above):
+        if self._changed("lifted", (above, bool(self.ax.get_xlabel()))):
             self.ax.xaxis.set_label_coords(0.5, 1, transform=self._moved(0, above))
             pad = above + (LABEL + 9 if self.ax.get_xlabel() else 3)
             self.ax.set_title(self.ax.get_title(), y=1.0, pad=pad)
@@ -312,12 +315,13 @@ class Heatmap:
         return True
 
 
-def heatmap_on(ax: Axes) -> Heatmap:
-    """Return the heatmap that lives on the axes, or start one there."""
+def heatmap_on(ax: Axes, kind: str | None = None) -> Heatmap:
+    """Return the heatmap that lives on the axes, or start one there if it is of another kind."""
+    check_axes("ax", ax)
     kept = getattr(ax, "_andrea_heatmap", None)
-    if isinstance(kept, Heatmap) and kept.image in ax.images:
+    if isinstance(kept, Heatmap) and kept.image in ax.images and kind in (None, kept.kind):
         return kept
-    fresh = Heatmap(ax)
+    fresh = Heatmap(ax, kind)
     ax._andrea_heatmap = fresh  # type: ignore[attr-defined]
     return fresh
 

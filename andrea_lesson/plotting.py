@@ -34,7 +34,7 @@ from .drawing import (
     draw_weights,
 )
 from .figure_style import kept_figure, place_axes, save, style
-from .plot_inputs import to_numpy
+from .plot_inputs import check_pictures, to_numpy
 
 if TYPE_CHECKING:
     from .experiments import Freezing, PerfectMatch, ScoreSpreads
@@ -229,8 +229,7 @@ def plot_masks(
     TypeError, ValueError
         In one sentence that names the argument, what came and what is wanted.
     """
-    if not masks:
-        raise ValueError("masks must hold at least one mask; got none.")
+    check_pictures("masks", masks, "mask")
     if axes is not None:
         return draw_masks(axes, masks, tokens=tokens)
     count = len(masks)
@@ -423,8 +422,7 @@ def plot_matrices(
     TypeError, ValueError
         In one sentence that names the argument, what came and what is wanted.
     """
-    if not matrices:
-        raise ValueError("matrices must hold at least one matrix; got none.")
+    check_pictures("matrices", matrices, "matrix")
     if axes is not None:
         return draw_matrices(axes, matrices, rows=rows)
     with _pyplot_figure() as figure:

@@ -11,9 +11,10 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 from PIL import Image
+from traitlets import TraitError
 
 import andrea_lesson as al
-from andrea_lesson import experiments, panels
+from andrea_lesson import experiments, fonts, panels
 from andrea_lesson.panels import attention, base, mask, scaling, settings, softmax
 from andrea_lesson.panels.controls import stops
 from andrea_lesson.panels.view import PictureView
@@ -366,6 +367,47 @@ def test_exercise_raises_the_first_exception_and_puts_back(monkeypatch, undrawn)
     assert panel.error is None
     monkeypatch.delenv("ANDREA_STRICT")
     panels.exercise_all()
+
+
+@pytest.mark.parametrize("make", [panels.attention_panel, panels.softmax_panel])
+def test_exercise_leaves_what_waits_for_random_vectors(undrawn, make):
+    panel = make()
+    before = panel.controls["T"].value
+    panel.controls["source"].value = settings.EXAMPLE
+    panels.exercise_all()
+    panel.controls["source"].value = settings.RANDOM
+    assert (panel.controls["T"].value, panel.controls["d_k"].value) == (before, 64)
+
+
+@pytest.mark.parametrize("T", [0, -5, 1000])
+@pytest.mark.parametrize("name", ["attention", "mask", "softmax"])
+def test_a_refused_t_moves_nothing_else(lax, undrawn, name, T):
+    panel = MAKERS[name]()
+    if name != "softmax":
+        panel.controls["mask"].value = "prefix"
+    before = {name: c.value for name, c in panel.controls.items()}
+    panel.controls["T"].value = T
+    assert panel.error is not None
+    panel.controls["T"].value = before["T"]
+    assert panel.error is None
+    assert {name: c.value for name, c in panel.controls.items()} == before
+
+
+def test_a_value_that_no_control_takes_changes_nothing(undrawn):
+    panel = panels.attention_panel()
+    state = panel.state
+    for name, value in (("mask", "nope"), ("T", None)):
+        with pytest.raises(TraitError):
+            panel.controls[name].value = value
+    assert panel.state is state
+    assert panel.error is None
+
+
+def test_a_closed_panel_still_has_its_picture():
+    panel = panels.attention_panel()
+    panel.close()
+    bundle = panel._repr_mimebundle_()
+    assert set(bundle) == {"text/plain", "image/png"}
 
 
 # -- the attention panel -------------------------------------------------------------------------
@@ -842,6 +884,24 @@ def test_row_follows_T():
     panel.controls["T"].value = 1
     assert panel.state.row == 0
     assert panel.error is None
+
+
+def test_a_temperature_too_small_to_divide_by_is_said(lax, recwarn):
+    panel = panels.softmax_panel()
+    panel.controls["temperature"].value = 1e-320
+    assert panel.state is None
+    assert panel.error.startswith("「")
+    assert "e-320" in panel.error
+    assert not recwarn.list
+    panel.controls["temperature"].value = 1.0
+    assert panel.error is None
+
+
+def test_tokens_that_no_font_can_draw_are_numbers(monkeypatch):
+    monkeypatch.setattr(fonts, "can_draw", lambda text: text.isascii())
+    panel = panels.softmax_panel("example")
+    names = [text.get_text() for text in panel.view.axes["scores"].get_yticklabels()]
+    assert names == [str(key) for key in range(panel.state.T)]
 
 
 def test_temperature_sharpens_and_evens_out():

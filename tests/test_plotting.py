@@ -1,9 +1,9 @@
 """Figures as a whole: one picture in a cell, what is refused, whose settings count."""
 
+import dataclasses
 import os
 import subprocess
 import sys
-import types
 
 import matplotlib
 import numpy as np
@@ -208,7 +208,7 @@ def test_arrays_on_a_gpu_are_fetched(ax):
     plotting.plot_matrix(OnTheGpu(made.output))
     names = ("scores", "scaled_scores", "masked_scores", "weights", "output")
     plotting.plot_attention_steps(
-        types.SimpleNamespace(**{name: OnTheGpu(getattr(made, name)) for name in names})
+        dataclasses.replace(made, **{name: OnTheGpu(getattr(made, name)) for name in names})
     )
 
 
@@ -330,3 +330,92 @@ def test_words_are_light_on_a_dark_figure():
     texts = [dark.title, dark.xaxis.label, *dark.get_xticklabels(), *dark.get_legend().get_texts()]
     assert all(sum(to_rgb(text.get_color())) > 2 for text in texts)
     plt.close(figure)
+
+
+# -- arguments that are no such thing --------------------------------------------------------------
+
+EYE, SEEN = np.eye(3), np.eye(3, dtype=bool)
+MASKED = np.ma.masked_array(SEEN, SEEN)
+REFUSED = {
+    "limit": [
+        lambda ax, bad=bad, draw=draw: draw(ax, limit=bad)
+        for bad in (-1, 0, np.nan, np.inf, "a", True)
+        for draw in (
+            lambda ax, limit: plotting.draw_scores(ax, EYE, limit=limit),
+            lambda ax, limit: plotting.draw_matrix(ax, EYE, limit=limit),
+            lambda ax, limit: plotting.draw_histogram(ax, EYE, 1.0, limit=limit),
+        )
+    ],
+    "predicted_std": [
+        lambda ax, bad=bad: plotting.draw_histogram(ax, EYE, bad)
+        for bad in (-1, 0, np.nan, np.inf, "a", None)
+    ],
+    "count": [lambda ax, bad=bad: plotting.kept_figure(bad) for bad in (0, -1, 1.5, "a", None)],
+    "side": [lambda ax, bad=bad: plotting.kept_figure(side=bad) for bad in (0, np.nan, "a")],
+    "tokens": [
+        lambda ax, bad=bad, draw=draw: draw(ax, tokens=bad)
+        for bad in (5, iter("abc"), set("abc"), dict.fromkeys("abc"))
+        for draw in (
+            lambda ax, tokens: plotting.draw_scores(ax, EYE, tokens=tokens),
+            lambda ax, tokens: plotting.draw_row(ax, EYE[0], tokens=tokens),
+            lambda ax, tokens: plotting.draw_attention_steps([ax] * 5, steps(3), tokens=tokens),
+        )
+    ],
+    "title": [
+        lambda ax, bad=bad, draw=draw: draw(ax, title=bad)
+        for bad in (5, ["a"], r"$\nope$", "a\n$x^$")
+        for draw in (
+            lambda ax, title: plotting.draw_scores(ax, EYE, title=title),
+            lambda ax, title: plotting.draw_weights(ax, EYE, title=title),
+            lambda ax, title: plotting.draw_mask(ax, SEEN, title=title),
+            lambda ax, title: plotting.draw_matrix(ax, EYE, title=title),
+            lambda ax, title: plotting.draw_row(ax, EYE[0], title=title),
+            lambda ax, title: plotting.draw_histogram(ax, EYE, 1.0, title=title),
+        )
+    ],
+    "ax": [
+        lambda ax, make=make: plotting.plot_scores(EYE, ax=make(ax))
+        for make in (lambda ax: 5, lambda ax: ax.figure, lambda ax: np.array([ax]))
+    ]
+    + [lambda ax: plotting.plot_row(EYE[0], ax=5)],
+    "axes": [
+        lambda ax: plotting.plot_masks({"a": SEEN}, axes=5),
+        lambda ax: plotting.plot_attention_steps(steps(3), axes=[ax] * 4 + [5]),
+    ],
+    "steps": [lambda ax: plotting.plot_attention_steps(None)],
+    "before": [lambda ax: plotting.plot_masking(None, steps(3))],
+    "spreads": [lambda ax: plotting.plot_growth(None)],
+    "grid": [lambda ax, bad=bad: plotting.plot_effective_keys(bad) for bad in ([1], None)],
+    "curve": [lambda ax: plotting.plot_perfect_match(None)],
+    "masks": [lambda ax, bad=bad: plotting.plot_masks(bad) for bad in (SEEN, None, [SEEN])],
+    "matrices": [
+        lambda ax, bad=bad: plotting.plot_matrices(bad) for bad in (EYE, None, {"Q": EYE})
+    ],
+    "mask": [
+        lambda ax, bad=bad, draw=draw: draw(ax, bad)
+        for bad in (MASKED, [[True], [True, False]])
+        for draw in (
+            lambda ax, mask: plotting.draw_mask(ax, mask),
+            lambda ax, mask: plotting.draw_scores(ax, EYE, mask=mask),
+            lambda ax, mask: plotting.draw_weights(ax, EYE, mask=mask),
+            lambda ax, mask: plotting.draw_row(ax, EYE[0], mask=mask),
+        )
+    ],
+    "values": [lambda ax: plotting.draw_histogram(ax, np.ma.masked_array(EYE, SEEN), 1.0)],
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_an_argument_cannot_be_is_said_before_anything_changes(name, ax):
+    """One sentence that names the argument; the picture that was there stays, to the pixel."""
+    plotting.draw_scores(ax, np.ones((2, 2)), title="kept")
+    ax.figure.canvas.draw()
+    before = np.asarray(ax.figure.canvas.buffer_rgba()).copy()
+    for call in REFUSED[name]:
+        with pytest.raises((TypeError, ValueError), match=f"^{name} ") as caught:
+            call(ax)
+        assert "\n" not in str(caught.value)
+        assert str(caught.value).endswith(".")
+    ax.figure.canvas.draw()
+    np.testing.assert_array_equal(np.asarray(ax.figure.canvas.buffer_rgba()), before)
+    assert plt.get_fignums() == []

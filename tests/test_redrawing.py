@@ -68,6 +68,40 @@ def test_a_redrawn_picture_is_the_picture_drawn_afresh(ax):
     np.testing.assert_array_equal(*pictures)
 
 
+PICTURES = {
+    "weights": lambda axes: plotting.draw_weights(axes[0], steps(4).weights),
+    "wide": lambda axes: plotting.draw_matrix(axes[0], np.eye(2, 8), column_words=""),
+    "row": lambda axes: plotting.draw_row(axes[0], steps(4).weights[3], tokens="abcd"),
+    "histogram": lambda axes: plotting.draw_histogram(axes[0], steps(4).scores, 1.0),
+    "growth": lambda axes: plotting.draw_growth(axes[0], experiments.score_spreads([4, 16])),
+    "masks": lambda axes: plotting.draw_masks(axes, dict.fromkeys("abcd", al.causal_mask(4))),
+    "masking": lambda axes: plotting.draw_masking(axes, steps(4, mask=None), steps(4)),
+}
+
+
+@pytest.mark.parametrize("then", PICTURES)
+@pytest.mark.parametrize("place", [0, 1])
+def test_what_another_picture_left_on_the_axes_does_not_show(then, place):
+    fresh = plotting.kept_figure(4)
+    for first in PICTURES:
+        used = plotting.kept_figure(4)
+        PICTURES[first](used[1][-place:] + used[1][:-place] if place else used[1])
+        for figure, axes in (used, fresh):
+            PICTURES[then](axes)
+            for ax in axes[1:] if then not in ("masks", "masking") else ():
+                ax.set_visible(False)
+            figure.canvas.draw()
+        pictures = [np.asarray(figure.canvas.buffer_rgba()) for figure, _ in (used, fresh)]
+        np.testing.assert_array_equal(*pictures, err_msg=first)
+
+
+def test_an_empty_picture_follows_the_language(ax):
+    for language, words in (("en", "no cells"), ("zh-Hant", "沒有任何格")):
+        with al.labels.language(language):
+            plotting.draw_scores(ax, np.zeros((0, 0)))
+        assert words in [text.get_text() for text in ax.texts]
+
+
 @pytest.mark.parametrize("T", [64, 3, 17])
 def test_another_t_also_moves_limits_extent_and_ticks(ax, T):
     plotting.draw_weights(ax, steps(9).weights)

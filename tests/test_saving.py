@@ -87,6 +87,16 @@ def test_a_missing_folder_is_named(tmp_path):
     assert "\n" not in str(caught.value)
 
 
+@pytest.mark.parametrize("path", [None, 5, "a\0.png", "{}/dir.png"])
+def test_what_is_no_path_is_said_in_one_sentence(tmp_path, path):
+    (tmp_path / "dir.png").mkdir()
+    if isinstance(path, str):
+        path = path.format(tmp_path)
+    with pytest.raises((TypeError, ValueError, OSError), match=r"^path must .*\.$") as caught:
+        plotting.save(plotting.plot_mask(al.causal_mask(2)), path)
+    assert "\n" not in str(caught.value)
+
+
 def test_a_figure_that_fails_leaves_no_half_file(tmp_path, monkeypatch):
     drawn = plotting.plot_mask(al.causal_mask(2))
     path = tmp_path / "figure.svg"

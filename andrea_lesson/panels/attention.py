@@ -16,7 +16,7 @@ from ..six_tokens import running_example
 from .base import Panel
 from .controls import checkbox, dropdown, follow, slider
 from .settings import RANDOM, SEEDS, SOURCES, build_mask, choice
-from .source import LONGEST, WIDEST, SourceLimits, caption, starting_source, vectors
+from .source import LONGEST, WIDEST, caption, limit_to_source, starting_source, vectors
 from .view import AxesByName, PictureView, place
 
 MASKS = ("full", "causal", "sliding-window", "prefix")
@@ -115,11 +115,11 @@ def attention_panel(source: str = "random") -> Panel:
         Controls `source`, `T`, `d_k`, `mask`, `window`, `prefix`, `scaled`,
         `same_colours`, `seed`.
     """
-    start, limits = starting_source(source), SourceLimits()
+    start = starting_source(source)
 
     def prepare(controls: dict[str, Any]) -> None:
-        limits(controls)
-        follow(controls["prefix"], controls["T"].value)
+        limit_to_source(controls)
+        follow(controls["prefix"], controls["T"])
         controls["window"].disabled = controls["mask"].value != "sliding-window"
         controls["prefix"].disabled = controls["mask"].value != "prefix"
 

@@ -13,7 +13,7 @@ import ipywidgets as widgets
 from IPython.display import display
 
 from ..labels import get_language, label, language
-from .controls import stops
+from .controls import MEMORY, stops
 from .settings import SettingError
 from .view import WIDTH, PictureView
 
@@ -133,7 +133,8 @@ class Panel(widgets.VBox):  # type: ignore[misc]
 
     def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, Any]:
         """The live widget, and beside it a picture for wherever no kernel answers."""
-        data: dict[str, Any] = super()._repr_mimebundle_(**kwargs)
+        closed = self.comm is None
+        data: dict[str, Any] = {} if closed else super()._repr_mimebundle_(**kwargs)
         data["text/plain"] = self.summary or self.error or ""
         with language(self.language):
             data["image/png"] = base64.b64encode(self.view.still()).decode("ascii")
@@ -158,6 +159,7 @@ class Panel(widgets.VBox):  # type: ignore[misc]
         for part in self.children:
             part.close()
         super().close()
+        self.__dict__.pop("_repr_mimebundle_", None)  # which now is None and hides the method
 
 
 def strict() -> bool:
@@ -182,7 +184,10 @@ def exercise_all() -> int:
     """
     moves = 0
     for panel in list(_live):
-        start = {name: control.value for name, control in panel.controls.items()}
+        start = {
+            name: (control.value, {m: getattr(control, m) for m in MEMORY if hasattr(control, m)})
+            for name, control in panel.controls.items()
+        }
         for control in panel.controls.values():
             with _put_back(panel, start):
                 for value in stops(control):
@@ -197,8 +202,10 @@ def _put_back(panel: Panel, start: dict[str, Any]) -> Iterator[None]:
         yield
     finally:
         # All of them: one control may have moved the limits, and so the value, of another.
-        for name, value in start.items():
+        for name, (value, _) in start.items():
             panel.controls[name].value = value
+        for name, (_, memory) in start.items():
+            vars(panel.controls[name]).update(memory)
 
 
 # -- words -----------------------------------------------------------------------------------------

@@ -9,14 +9,18 @@ from traitlets import validate
 
 from ..labels import label
 
+MEMORY = ("touched", "kept")  # what a slider knows beside its value
+
 
 class Slider(widgets.IntSlider):  # type: ignore[misc]
     """A slider whose value, when set by code, may lie outside: the panel then says so.
 
-    `touched` turns true whenever a value is set, be it the one that is there already.
+    `touched` turns true whenever a value is set, be it the one that is there already; `kept`
+    is the value that waits while the running example has one of its own.
     """
 
     touched = False
+    kept: int | None = None
 
     @validate("value")
     def _validate_value(self, proposal: Any) -> Any:
@@ -75,13 +79,14 @@ def _look(name: str) -> dict[str, Any]:
     }
 
 
-def follow(control: Slider, limit: int) -> None:
-    """Let a slider end at a limit that has moved, and bring its value along if need be.
+def follow(control: Slider, leader: Slider, less: int = 0) -> None:
+    """Let a slider end at another's value, or `less` below, and bring its value along if need be.
 
     A value that code has set beyond the limit stays, so that the order in which a cell sets
-    several controls does not matter.
+    several controls does not matter.  A leader outside its own limits moves nothing.
     """
-    if getattr(control, "limit", None) == limit:
+    limit = leader.value - less
+    if not leader.min <= leader.value <= leader.max or getattr(control, "limit", None) == limit:
         return
     control.limit = limit
     control.max = max(limit, control.min + 1)  # a slider needs two ends

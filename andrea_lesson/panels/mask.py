@@ -149,7 +149,7 @@ def mask_panel() -> Panel:
         for kind, name in PARAMETERS.items():
             controls[name].disabled = controls["mask"].value != kind
         for name in ("prefix", "length", "boundary"):
-            follow(controls[name], controls["T"].value)
+            follow(controls[name], controls["T"])
 
     controls = {
         "mask": dropdown("mask", "causal", [(label(f"kind_{kind}"), kind) for kind in MASKS]),

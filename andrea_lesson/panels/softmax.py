@@ -15,14 +15,14 @@ from ..figure_style import LABEL, ink_on
 from ..heatmap import heatmap_on
 from ..labels import label
 from ..masks import BoolArray
-from ..plot_inputs import number, round_up
+from ..plot_inputs import name_of, number, round_up
 from ..scaled_dot_product import AttentionSteps, attention_steps
 from ..six_tokens import running_example
 from .base import Panel
 from .controls import checkbox, dropdown, follow, log_slider, slider
 from .row_bars import ABOVE, MOST_NUMBERS, RowBars
 from .settings import RANDOM, SEEDS, SOURCES, SettingError, build_mask, choice, short, whole
-from .source import LONGEST, WIDEST, SourceLimits, caption, starting_source, vectors
+from .source import LONGEST, WIDEST, caption, limit_to_source, starting_source, vectors
 from .view import AxesByName, PictureView, place
 
 MASKS = ("full", "causal")
@@ -91,13 +91,18 @@ def compute(
     Q, K, V, tokens = vectors(source, T, d_k, seed)
     choice("mask", mask, MASKS)
     row = whole("row", row, 0, T - 1)
+    refused = SettingError(
+        label("bad_temperature", name=label("control_temperature"), value=temperature)
+    )
     if not (math.isfinite(temperature) and temperature > 0):
-        name = label("control_temperature")
-        raise SettingError(label("bad_temperature", name=name, value=temperature))
+        raise refused
     allowed = build_mask(mask, T)
     scale = 1 / math.sqrt(d_k) if scaled else 1.0
     steps = attention_steps(Q, K, V, mask=allowed, scale=scale)
-    softmax = softmax_in_steps(steps.masked_scores[row], temperature)
+    try:
+        softmax = softmax_in_steps(steps.masked_scores[row], temperature)
+    except ValueError:  # too small to divide by
+        raise refused from None
     weighted = softmax.weights[:, None] * V  # (T, d_v)
     return SoftmaxState(
         source=source,
@@ -130,11 +135,11 @@ def softmax_panel(source: str = "random") -> Panel:
     Panel
         Controls `source`, `T`, `d_k`, `row`, `temperature`, `scaled`, `mask`, `seed`.
     """
-    start, limits = starting_source(source), SourceLimits()
+    start = starting_source(source)
 
     def prepare(controls: dict[str, Any]) -> None:
-        limits(controls)
-        follow(controls["row"], controls["T"].value - 1)
+        limit_to_source(controls)
+        follow(controls["row"], controls["T"], less=1)
         controls["row"].disabled = controls["T"].value == 1
 
     controls = {
@@ -186,7 +191,8 @@ class _Picture:
     def draw(self, axes: AxesByName, state: SoftmaxState) -> str:
         """Move everything to where the state has it."""
         row, hidden = state.softmax, ~state.mask[state.row]
-        names = state.tokens or [str(key) for key in range(state.T)]
+        tokens = running_example().tokens if state.tokens else range(state.T)
+        names = [name_of(tokens[key], key) for key in range(state.T)]
         highest = float(row.scores.max())
         lowest = float(row.scores[~hidden].min())
         limit = round_up(float(np.abs(row.scores[~hidden]).max()))

@@ -70,31 +70,28 @@ def starting_source(source: str) -> str:
     return STARTS[source]
 
 
-class SourceLimits:
-    """Holds T and d_k to the running example while it is the source, and gives them back."""
+def limit_to_source(controls: dict[str, Any]) -> None:
+    """Hold T and d_k to the running example while it is the source, and give them back.
 
-    def __init__(self) -> None:
-        self._before: dict[str, int] | None = None
-
-    def __call__(self, controls: dict[str, Any]) -> None:
-        """Set limits, values and what is greyed out to fit the source."""
-        T, d_k = controls["T"], controls["d_k"]
-        inside = controls["source"].value == EXAMPLE
-        if inside:
-            example = running_example()
-            longest, width = len(example.tokens), example.W_K.shape[1]
-            if self._before is None:
-                self._before = {"T": T.value, "d_k": d_k.value}
-                T.max = longest
-                T.value = longest  # all tokens, to begin with
-                T.touched = False
-            elif d_k.value != width:  # set by code: meant for when random vectors come back
-                self._before["d_k"] = d_k.value
-            d_k.value = width
-        elif self._before is not None:
-            T.max = LONGEST
-            if not T.touched:  # since the example came
-                T.value = self._before["T"]
-            d_k.value = self._before["d_k"]
-            self._before = None
-        d_k.disabled = controls["seed"].disabled = inside
+    Sets limits, values and what is greyed out.
+    """
+    T, d_k = controls["T"], controls["d_k"]
+    inside = controls["source"].value == EXAMPLE
+    if inside:
+        example = running_example()
+        longest, width = len(example.tokens), example.W_K.shape[1]
+        if T.kept is None:
+            T.kept, d_k.kept = T.value, d_k.value
+            T.max = longest
+            T.value = longest  # all tokens, to begin with
+            T.touched = False
+        elif d_k.value != width:  # set by code: meant for when random vectors come back
+            d_k.kept = d_k.value
+        d_k.value = width
+    elif T.kept is not None:
+        T.max = LONGEST
+        if not T.touched:  # since the example came
+            T.value = T.kept
+        d_k.value = d_k.kept
+        T.kept = d_k.kept = None
+    d_k.disabled = controls["seed"].disabled = inside
