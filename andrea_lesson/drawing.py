@@ -12,19 +12,17 @@ from matplotlib.axes import Axes
 from matplotlib.colors import ListedColormap
 from numpy.typing import NDArray
 
+from .colours import MASK_COLOUR, in_scores_colours, in_weights_colours, limit_of
 from .figure_parts import BoolArray, FloatArray, Scale, Side
 from .figure_style import LABEL, TICK, style
-from .heatmap import MOST_NUMBERS, heatmap_on, level_titles
+from .heatmap import heatmap_on, level_titles
 from .labels import label
 from .plot_inputs import (
     allowed_cells,
     check_pictures,
-    check_positive,
     check_type,
     hidden_cells,
     matrix,
-    number,
-    round_up,
     several_axes,
     side,
     sides,
@@ -32,13 +30,7 @@ from .plot_inputs import (
 )
 from .scaled_dot_product import AttentionSteps
 
-WEIGHTS_MAP = "viridis"  # perceptually even, dark to light
-SCORES_MAP = "RdBu_r"  # blue below 0, white at 0, red above
-MASK_COLOUR = "#2f6f9f"
-MOST_ABSOLUTE = 32  # keys up to which weights are coloured 0…1
-COLOURS = ("auto", "absolute", "relative")
 _WHEN = ("before", "after")
-_OCTAVES = (-3, 6)  # relative weights are told apart from 1/8 to 64 times uniform
 
 
 def draw_scores(
@@ -73,7 +65,7 @@ def draw_scores(
     hidden = hidden_cells(mask, values)
     with style():
         rows, columns = sides(values.shape, tokens, key_tokens)
-        look = _in_scores_colours(values, hidden, limit)
+        look = in_scores_colours(values, hidden, limit)
         words = title_or(title, "scores")
         heatmap_on(ax, "scores").show(
             hidden=hidden,
@@ -113,7 +105,7 @@ def draw_weights(
     hidden = hidden_cells(mask, values)
     with style():
         rows, columns = sides(values.shape, tokens, key_tokens)
-        look = _in_weights_colours(values, hidden, color)
+        look = in_weights_colours(values, hidden, color)
         words = title_or(title, "weights")
         heatmap_on(ax, "weights").show(
             hidden=hidden,
@@ -232,7 +224,7 @@ def draw_masking(
     scores = matrix("before.scaled_scores", before.scaled_scores)
     masked = matrix("after.masked_scores", after.masked_scores)
     seen = ~(np.isneginf(masked) & ~np.isneginf(scores))
-    limit = _limit(scores, None)  # one for both, so that a score keeps its colour
+    limit = limit_of(scores, None)  # one for both, so that a score keeps its colour
     with style():
         titles = [f"{what}_{when}_mask" for what in ("scores", "weights") for when in _WHEN]
         first, second, third, fourth = (label(title) for title in titles)
@@ -288,9 +280,9 @@ def draw_matrix(
     values = matrix("matrix", values, "(rows, columns)")
     height, width = values.shape
     look = (
-        _in_weights_colours(values, None, "absolute")
+        in_weights_colours(values, None, "absolute")
         if kind == "weights"
-        else _in_scores_colours(values, None, limit)
+        else in_scores_colours(values, None, limit)
     )
     if not numbers:
         look["numbers"] = None
@@ -336,7 +328,7 @@ def draw_matrices(
     arrays = [matrix("matrices", values, "(rows, columns)") for values, _ in matrices.values()]
     if len(heights := {len(values) for values in arrays}) > 1:
         raise ValueError(f"matrices must have equally many rows; got {sorted(heights)}.")
-    limit = max(_limit(values, None) for values in arrays)
+    limit = max(limit_of(values, None) for values in arrays)
     pictures = zip(drawn, matrices.items(), arrays, strict=True)
     for ax, (title, (_, columns)), values in pictures:
         first = ax is drawn[0]  # the rows are the same all along and named once
@@ -390,29 +382,29 @@ def draw_attention_steps(
     scores, scaled, masked, weights = arrays
     output = matrix("steps.output", steps.output, "(T_q, d_v)")
     seen = ~(np.isneginf(masked) & ~np.isneginf(scaled))
-    shown, whole = _limit(scaled, ~seen), _limit(scaled, None)
+    shown, whole = limit_of(scaled, ~seen), limit_of(scaled, None)
     if whole < 4 * shown:  # a score keeps its colour when others are hidden, if that does no harm
         shown = whole
-    raw = _limit(scores, None)
+    raw = limit_of(scores, None)
     if same_colours:
         raw = shown = whole = max(raw, whole)
     with style():
         queries, keys = sides(scores.shape, tokens, None)
         pictures: list[tuple[str, Side, BoolArray | None, dict[str, Any]]] = [
-            (label("scores_formula"), keys, None, _in_scores_colours(scores, None, raw)),
+            (label("scores_formula"), keys, None, in_scores_colours(scores, None, raw)),
             (
                 label("scaled_formula", scale=_ratio(scaled, scores)),
                 keys,
                 None,
-                _in_scores_colours(scaled, None, whole),
+                in_scores_colours(scaled, None, whole),
             ),
-            (label("masked_formula"), keys, ~seen, _in_scores_colours(masked, ~seen, shown)),
-            (label("weights_formula"), keys, ~seen, _in_weights_colours(weights, ~seen, color)),
+            (label("masked_formula"), keys, ~seen, in_scores_colours(masked, ~seen, shown)),
+            (label("weights_formula"), keys, ~seen, in_weights_colours(weights, ~seen, color)),
             (
                 label("output_formula"),
                 Side(label("columns_values")),
                 None,
-                _in_scores_colours(output, None),
+                in_scores_colours(output, None),
             ),
         ]
         for ax, (title, columns, hidden, look) in zip(drawn, pictures, strict=True):
@@ -425,93 +417,7 @@ def draw_attention_steps(
     return drawn
 
 
-# -- colours ---------------------------------------------------------------------------------------
-
-
-def _in_scores_colours(
-    values: FloatArray, hidden: BoolArray | None, limit: float | None = None
-) -> dict[str, Any]:
-    """Values, scale and numbers for :meth:`Heatmap.show`: below 0, 0 and above 0."""
-    if limit is None:
-        limit = _limit(values, hidden)
-    check_positive("limit", limit)
-    ticks = tuple((value, number(value)) for value in (-limit, 0.0, limit))
-    scale = Scale(SCORES_MAP, -limit, limit, ticks)
-    return {"values": values, "scale": scale, "numbers": _numbers(values)}
-
-
-def _in_weights_colours(values: FloatArray, hidden: BoolArray | None, color: str) -> dict[str, Any]:
-    """Values, scale and numbers for :meth:`Heatmap.show`: 0…1, or multiples of uniform."""
-    if color not in COLOURS:
-        raise ValueError(f'color must be "auto", "absolute" or "relative"; got {color!r}.')
-    relative = color == "relative" or (color == "auto" and values.shape[1] > MOST_ABSOLUTE)
-    return {
-        "values": _relative(values, hidden) if relative else values,
-        "scale": _relative_scale() if relative else _absolute_scale(values, hidden),
-        "numbers": _numbers(values, decimals=2),
-    }
-
-
-def _limit(values: FloatArray, hidden: BoolArray | None) -> float:
-    """Round number that takes in the visible finite values; round, so that it rarely moves."""
-    visible = np.isfinite(values) if hidden is None else np.isfinite(values) & ~hidden
-    return round_up(float(np.abs(values[visible]).max(initial=0.0)))
-
-
-def _absolute_scale(values: FloatArray, hidden: BoolArray | None) -> Scale:
-    """0…1, unless something that calls itself a weight lies outside."""
-    visible = np.isfinite(values) if hidden is None else np.isfinite(values) & ~hidden
-    seen = values[visible]
-    high = max(1.0, float(seen.max(initial=0.0)))
-    low = min(0.0, float(seen.min(initial=0.0)))
-    high, low = (1.0 if high < 1 + 1e-6 else round_up(high)), (-round_up(-low) if low < 0 else 0.0)
-    return Scale(
-        WEIGHTS_MAP, low, high, tuple((v, number(v)) for v in (low, (low + high) / 2, high))
-    )
-
-
-def _relative(weights: FloatArray, hidden: BoolArray | None) -> FloatArray:
-    """Octaves above or below uniform: log2 of weight × number of keys that the row may see."""
-    keys = np.full((len(weights), 1), weights.shape[1])
-    if hidden is not None:
-        keys = (~hidden).sum(axis=1, keepdims=True)
-    finite = np.isfinite(weights)
-    multiples = np.clip(
-        np.where(finite, weights, 1.0) * keys, 2.0 ** _OCTAVES[0], 2.0 ** _OCTAVES[1]
-    )
-    return np.where(finite, np.log2(multiples), weights)
-
-
-def _relative_scale() -> Scale:
-    low, high = _OCTAVES
-    ticks = (
-        (low, f"≤ 1/{2**-low}"),
-        (0, "1"),
-        (-low, f"{2**-low}"),
-        (high, f"≥ {2**high}"),
-    )
-    return Scale(WEIGHTS_MAP, low, high, ticks, label("relative_weights"))
-
-
-# -- numbers in the cells -------------------------------------------------------------------------
-
-
-def _numbers(values: FloatArray, decimals: int | None = None) -> NDArray[np.str_] | None:
-    """Write what stands in the cells, all with the same decimals; None where there is no room."""
-    if values.shape[1] > MOST_NUMBERS or values.size > 20 * MOST_NUMBERS:
-        return None
-    finite = values[np.isfinite(values)]
-    most = decimals
-    if most is None:
-        size = np.abs(finite).max(initial=0.0)
-        most = 2 if size < 10 else 1 if size < 100 else 0
-    # No more than the numbers need; weights, which are read side by side, all or none.
-    enough = (0, most) if decimals else range(most + 1)
-    decimals = next((few for few in enough if (finite == np.round(finite, few)).all()), most)
-    texts = [
-        "0" if value == 0 else f"{value:z.{decimals}f}".replace("-", "−") for value in values.flat
-    ]
-    return np.array(texts, dtype=str).reshape(values.shape)
+# -- the factor between two matrices --------------------------------------------------------------
 
 
 def _ratio(scaled: FloatArray, scores: FloatArray) -> str:

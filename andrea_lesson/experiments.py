@@ -1,10 +1,10 @@
-"""What the lesson claims, measured; beside it the naive forms of `naive.py`.
+"""What the lesson claims, measured; beside it `random_scores.py` and the naive forms of `naive.py`.
 
 Parameters in, frozen dataclass out; the same seed gives the same numbers.  Vectors are random
 normal unless a docstring says otherwise, and whoever shows the numbers says so.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -21,13 +21,26 @@ from .naive import mask_after_softmax as mask_after_softmax
 from .naive import shared_projection_scores as shared_projection_scores
 from .naive import softmax_in_steps as softmax_in_steps
 from .naive import softmax_without_shift as softmax_without_shift
+from .random_scores import COMPONENTS as COMPONENTS
+from .random_scores import DIVISORS as DIVISORS
+from .random_scores import LONGEST as LONGEST
+from .random_scores import ROWS as ROWS
+from .random_scores import WIDEST as WIDEST
+from .random_scores import FloatArray as FloatArray
+from .random_scores import RowSpreads as RowSpreads
+from .random_scores import RunningScores as RunningScores
+from .random_scores import check_one_of as _one_of
+from .random_scores import check_widths as _widths
+from .random_scores import divisor_value as divisor_value
+from .random_scores import kept as _kept
+from .random_scores import random_row as random_row
+from .random_scores import row_spreads as row_spreads
+from .random_scores import running_scores as running_scores
+from .random_scores import theory_keys as theory_keys
+from .random_scores import theory_match as theory_match
+from .random_scores import theory_std as theory_std
 from .scaled_dot_product import attention_weights
 
-FloatArray = NDArray[np.floating]
-COMPONENTS = ("unit-variance", "unit-vectors")
-DIVISORS = ("none", "sqrt_d_k", "d_k")
-ROWS = 16  # queries of `row_scores`
-LONGEST, WIDEST = 1024, 4096  # T and d_k up to which random examples are drawn
 MOST = 16384  # keys, rows, pairs or trials behind a measurement
 
 
@@ -59,27 +72,6 @@ def random_qkv(
         for which, width in enumerate(widths)
     )
     return Q, K, V
-
-
-def _kept(array: NDArray[Any]) -> NDArray[Any]:
-    """Make an array of a cached result read-only: who changed it would change it for all."""
-    array.setflags(write=False)
-    return array
-
-
-def _widths(d_ks: Iterable[int]) -> tuple[int, ...]:
-    """Check the widths of a measurement, and make them a tuple, which a cache can remember."""
-    if not isinstance(d_ks, Iterable):
-        raise TypeError(f"d_ks must be a sequence of whole numbers; got {type(d_ks).__name__}.")
-    widths = tuple(check_whole("d_ks", d_k, 1, WIDEST) for d_k in d_ks)
-    if not widths:
-        raise ValueError("d_ks must hold at least one width; got none.")
-    return widths
-
-
-def _one_of(name: str, value: str, offered: tuple[str, ...]) -> None:
-    if value not in offered:
-        raise ValueError(f"{name} must be one of {offered}; got {value!r}.")
 
 
 # -- the spread of scores ------------------------------------------------------------------------
@@ -134,108 +126,18 @@ def _score_spreads(d_ks: tuple[int, ...], components: str, pairs: int, seed: int
     rng = np.random.default_rng(seed)
     q, k = rng.standard_normal((2, pairs, int(widths.max())))
     scores = np.cumsum(q * k, axis=-1)[:, widths - 1].T  # (len(d_ks), pairs)
-    predicted = np.sqrt(widths)
     if components == "unit-vectors":
         lengths = [np.sqrt(np.cumsum(x * x, axis=-1)[:, widths - 1].T) for x in (q, k)]
         scores = scores / (lengths[0] * lengths[1])
-        predicted = 1 / predicted
     return ScoreSpreads(
         d_k=_kept(widths),
         scores=_kept(scores),
         std=_kept(scores.std(axis=-1)),
         mean_absolute=_kept(np.abs(scores).mean(axis=-1)),
-        predicted_std=_kept(predicted),
+        predicted_std=_kept(theory_std(widths, components=components)),
         components=components,
         seed=seed,
     )
-
-
-def _random_rows(seed: int, rows: int) -> tuple[FloatArray, FloatArray]:
-    """Queries (rows, 4096) and keys (1024, 4096); more rows leave the others as they were."""
-    rng = np.random.default_rng([seed, 7])
-    q = rng.standard_normal(WIDEST, dtype=np.float32)
-    K = rng.standard_normal((LONGEST, WIDEST), dtype=np.float32)
-    return np.vstack([q, rng.standard_normal((rows - 1, WIDEST), dtype=np.float32)]), K
-
-
-@lru_cache(maxsize=1)  # 16 MB
-def _running_scores(seed: int, components: str) -> FloatArray:
-    """Dot products of one query with 1024 keys after 1…4096 components: any d_k is a look-up."""
-    (q,), K = _random_rows(seed, 1)
-    scores = np.cumsum(q * K, axis=-1)  # (1024, 4096)
-    if components == "unit-vectors":
-        scores /= np.sqrt(np.cumsum(q * q, axis=-1) * np.cumsum(K * K, axis=-1))  # |q| |k|
-    return _kept(scores)
-
-
-@lru_cache(maxsize=2)  # 64 kB for each of the widths: 6 MB a call of the panel
-def row_scores(
-    d_ks: tuple[int, ...], *, components: str = "unit-variance", seed: int = 0
-) -> FloatArray:
-    """Rows of raw scores at several widths: 16 random queries against the same 1024 keys.
-
-    Parameters
-    ----------
-    d_ks : tuple of int
-        Widths in growing order, up to 4096.
-    components : {"unit-variance", "unit-vectors"}
-        As in :func:`score_spreads`.
-    seed : int
-
-    Returns
-    -------
-    ndarray of float32, shape (len(d_ks), 16, 1024)
-        Read-only.  Row 0 is that of :func:`random_row`.
-    """
-    if list(d_ks) != sorted(d_ks) or not 1 <= d_ks[0] <= d_ks[-1] <= WIDEST:
-        raise ValueError(f"d_ks must grow from 1 or more to at most {WIDEST}; got {d_ks}.")
-    if components not in COMPONENTS:
-        raise ValueError(f"components must be one of {COMPONENTS}; got {components!r}.")
-    Q, K = _random_rows(seed, ROWS)
-    scores = np.empty((len(d_ks), ROWS, LONGEST), dtype=np.float32)
-    sums = np.zeros((ROWS, LONGEST), dtype=np.float32)
-    squares = np.zeros((ROWS, 1), dtype=np.float32), np.zeros(LONGEST, dtype=np.float32)
-    done = 0
-    for place, d_k in enumerate(d_ks):
-        q, k = Q[:, done:d_k], K[:, done:d_k]  # only the components that are new at this width
-        sums += q @ k.T
-        scores[place] = sums
-        if components == "unit-vectors":
-            squares[0][:] += (q * q).sum(axis=-1, keepdims=True)
-            squares[1][:] += (k * k).sum(axis=-1)
-            scores[place] /= np.sqrt(squares[0] * squares[1])  # |q| |k|
-        done = d_k
-    return _kept(scores)
-
-
-def random_row(d_k: int, T: int, *, components: str = "unit-variance", seed: int = 0) -> FloatArray:
-    """One row of raw scores: a random query against T random keys of width d_k.
-
-    Parameters
-    ----------
-    d_k : int
-        1…4096.
-    T : int
-        1…1024.
-    components : {"unit-variance", "unit-vectors"}
-        As in :func:`score_spreads`.
-    seed : int
-
-    Returns
-    -------
-    ndarray of float64, shape (T,)
-    """
-    d_k, T = check_whole("d_k", d_k, 1, WIDEST), check_whole("T", T, 1, LONGEST)
-    _one_of("components", components, COMPONENTS)
-    seed = check_whole("seed", seed, 0)
-    return _running_scores(seed, components)[:T, d_k - 1].astype(np.float64)
-
-
-def divisor_value(divisor: str, d_k: int) -> float:
-    """Number that scores are divided by: 1, √d_k or d_k for "none", "sqrt_d_k", "d_k"."""
-    _one_of("divisor", divisor, DIVISORS)
-    d_k = check_whole("d_k", d_k, 1, WIDEST)
-    return {"none": 1.0, "sqrt_d_k": float(np.sqrt(d_k)), "d_k": float(d_k)}[divisor]
 
 
 # -- how peaked the weights are --------------------------------------------------------------------
@@ -341,8 +243,7 @@ class PerfectMatch:
 
 def perfect_match_formula(d_k: NDArray[Any], T: int) -> FloatArray:
     """Weight of a key equal to the query among T keys, scaled: 1 / (1 + (T - 1) e^{½ - √d_k})."""
-    weight: FloatArray = 1 / (1 + (T - 1) * np.exp(0.5 - np.sqrt(d_k)))
-    return weight
+    return theory_match(np.sqrt(d_k), 1.0, T)
 
 
 def perfect_match(

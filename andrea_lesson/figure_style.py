@@ -169,7 +169,12 @@ def save(fig: Any, path: str | Path) -> None:
     if path.is_dir():
         raise IsADirectoryError(f'path must name a file; "{path}" is a folder.')
     # Written to memory first, so that a figure that fails leaves no half file behind.
-    buffer, kind = io.BytesIO(), path.suffix.lower().lstrip(".")
+    path.write_bytes(figure_bytes(fig, path.suffix.lower().lstrip(".")))
+
+
+def figure_bytes(fig: Any, kind: str) -> bytes:
+    """Return a figure as the bytes of a "png", "svg" or "pdf", the same bytes each time."""
+    buffer = io.BytesIO()
     with style():
         figure_of(fig).savefig(
             buffer,
@@ -179,7 +184,7 @@ def save(fig: Any, path: str | Path) -> None:
             pad_inches=0.1,
             metadata=_METADATA[kind],
         )
-    path.write_bytes(buffer.getvalue())
+    return buffer.getvalue()
 
 
 # No dates, no versions: nothing that differs from one run to the next.

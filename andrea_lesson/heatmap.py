@@ -94,6 +94,8 @@ class Heatmap:
         legend: Sequence[tuple[str, str]] = (),
         hidden_words: str | None = None,
         square: bool = False,
+        ratio: float | None = None,
+        explain: bool = True,
     ) -> None:
         """Put a matrix into the picture.
 
@@ -113,6 +115,10 @@ class Heatmap:
             What hatched cells are, "hidden by the mask" by default; "" leaves it unsaid.
         square : bool
             Fill a square with the matrix whatever its shape, so that several line up.
+        ratio : float, optional
+            Height to width of what is filled instead.
+        explain : bool
+            Say beneath what hatched and special cells are.
         """
         shape = values.shape
         if hidden is None:
@@ -122,7 +128,7 @@ class Heatmap:
             "plus_infinity": (values == np.inf) & ~hidden,
             "minus_infinity": (values == -np.inf) & ~hidden,
         }
-        self._frame(shape, square)
+        self._frame(shape, 1.0 if square else ratio)
         self._colour(np.ma.masked_array(values, hidden | ~np.isfinite(values)), scale)
         self._sheet.set_visible(bool(hidden.any()))
         self._mark(special)
@@ -137,20 +143,21 @@ class Heatmap:
             if cells.any():
                 look = special_look(kind) | {"linewidth": 0.6}
                 entries.append((Patch(**look), label(f"{kind}_cells")))
-        self._explain(entries, scale)
+        self._explain(entries if explain else [], scale)
 
-    def _frame(self, shape: tuple[int, int], square: bool) -> None:
+    def _frame(self, shape: tuple[int, int], ratio: float | None) -> None:
         """Fit axes and lines to the number of cells; the image alone would keep its old ones."""
         empty = 0 in shape
         self._nothing.set_text(label("no_cells") if empty else "")
-        if not self._changed("frame", (shape, square)):
+        if not self._changed("frame", (shape, ratio)):
             return
         height, width = shape
         self.image.set_visible(not empty)
         right, bottom = max(width, 1) - 0.5, max(height, 1) - 0.5
         self.image.set_extent((-0.5, right, bottom, -0.5))
         self.ax.set(xlim=(-0.5, right), ylim=(bottom, -0.5))
-        self._ratio = 1.0 if square or empty else min(max(height / width, 1 / 3), 3.0)
+        own = 1.0 if empty else min(max(height / width, 1 / 3), 3.0)
+        self._ratio = own if ratio is None else ratio
         self.ax.set_box_aspect(self._ratio)
         segments: list[Any] = []
         if not empty and max(shape) <= MOST_LINES:

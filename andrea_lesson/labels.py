@@ -160,6 +160,7 @@ LABELS: dict[str, tuple[str, str]] = {
     "control_precision": ("精度", "precision"),
     "control_spread": ("分數的標準差", "std of scores"),
     "control_row": ("列（row）i", "row i"),
+    "control_step": ("步 t", "step t"),
     "control_temperature": ("溫度 τ", "temperature τ"),
     "control_divisor": ("分數除以", "divide scores by"),
     "control_components": ("隨機向量", "random vectors"),
@@ -174,12 +175,15 @@ LABELS: dict[str, tuple[str, str]] = {
     "divisor_none": ("1（不縮放）", "1 (no scaling)"),
     "divisor_sqrt_d_k": ("√d_k", "√d_k"),
     "divisor_d_k": ("d_k", "d_k"),
+    "divisor_sqrt_d_model": ("√d_model（常見的錯）", "√d_model (mistaken)"),
     "components_unit-variance": ("分量的變異數為 1", "unit variance"),
     "components_unit-vectors": ("單位向量", "unit vectors"),
+    "components_any": ("分量的標準差自訂", "any spread σ"),
     "run_this_cell": (
         "靜態圖：執行這個儲存格，就能拉動滑桿",
         "Still picture: run this cell to move the sliders",
     ),
+    "next_step": ("下一步", "next step"),
     "bad_whole": (
         "「{name}」必須是整數，現在是 {value}。",
         "“{name}” must be a whole number; it is {value}.",
@@ -201,8 +205,7 @@ LABELS: dict[str, tuple[str, str]] = {
         "The panel cannot draw this setting ({problem}).",
     ),
     "panel_measured": ("實測", "measured"),
-    "panel_predicted": ("理論", "theory"),
-    "panel_normal": ("常態分布（理論）", "normal curve (theory)"),
+    "panel_normal": ("標準差 s 的常態曲線", "normal curve of std s"),
     "panel_std_title": ("分數的標準差\n此處 {std}", "std of scores\nhere {std}"),
     "panel_scores_title": ("{count} 個隨機分數\nd_k = {d_k}", "{count} random scores\nd_k = {d_k}"),
     "panel_scores_after": ("分數（除過之後）", "score after the division"),
@@ -215,26 +218,88 @@ LABELS: dict[str, tuple[str, str]] = {
     "panel_uniform": ("均勻：1/T", "uniform: 1/T"),
     "panel_keys_title": ("有效鍵數\n{T} 個鍵中的 {keys}", "effective keys\n{keys} of {T}"),
     "panel_keys_rows": ("{rows} 列的中位數", "median of {rows} rows"),
-    "panel_keys_scaled": ("理論，除以 √d_k：T/√e", "theory, scaled: T/√e"),
     "panel_keys_freeze": ("凍結：d_k = 2 ln T", "freezing: d_k = 2 ln T"),
+    "control_sigma": ("分量的標準差 σ", "component std σ"),
+    "scaling_theory": ("理論：{formula}", "theory: {formula}"),
+    "scaling_keys_theory": ("理論（鍵很多時）：{formula}", "theory (many keys): {formula}"),
+    "scaling_map_title": (
+        "有效鍵數：各種 d_k 與 T\n暗＝1 個鍵，亮＝T 個鍵",
+        "effective keys by d_k and T\ndark = 1 key, light = all T",
+    ),
+    "scaling_freeze": ("凍結：s² = 2 ln T", "freezing: s² = 2 ln T"),
+    "scaling_none_frozen": ("沒有凍結", "nothing freezes"),
+    "scaling_all_frozen": ("全部凍結", "all frozen"),
+    "scaling_none_frozen_here": ("這個 T 沒有凍結", "no freezing at this T"),
+    "scaling_all_frozen_here": ("這個 T 全部凍結", "all frozen at this T"),
+    "scaling_match_title": (
+        "完美的鍵（＝查詢）的權重\n此處 {weight}",
+        "weight of a key = the query\nhere {weight}",
+    ),
+    "scaling_match_formula": ("理論（公式在下面）", "theory (formula below)"),
+    "scaling_family": ("ANDREA 的 d_k：{widths}", "ANDREA's d_k: {widths}"),
+    "scaling_caption": (
+        "隨機向量：{rows} 個查詢、{keys} 個鍵，亂數種子 {seed}",
+        "random vectors: {rows} queries, {keys} keys, seed {seed}",
+    ),
+    "scaling_std_line": (
+        "分數的標準差　s = {formula} = {numbers} = {predicted}（實測 {std}）",
+        "std of scores: s = {formula} = {numbers} = {predicted} (measured {std})",
+    ),
+    "scaling_keys_line": (
+        "有效鍵數　e^H = {keys}（圖中那一列），{rows} 列的中位數是 {median}；{theory}",
+        "effective keys: e^H = {keys} (the row shown), median of {rows} rows {median}; {theory}",
+    ),
+    "scaling_frozen": (
+        "s² = {variance} 大於 2 ln T = {limit}，凍結",
+        "s² = {variance} exceeds 2 ln T = {limit}: frozen",
+    ),
+    "scaling_not_frozen": (
+        "s² = {variance} 小於 2 ln T = {limit}，還沒凍結",
+        "s² = {variance} is below 2 ln T = {limit}: not frozen yet",
+    ),
+    "scaling_match_line": (
+        "完美的鍵　w = 1 ÷ (1 + (T − 1) e^({exponent})) = {weight}（實測 {measured}）{where}",
+        "perfect match: w = 1 ÷ (1 + (T − 1) e^({exponent})) = {weight} (measured {measured}){where}",
+    ),
+    "scaling_match_where": ("，m = q · q ÷ 除數 = {score}", ", m = q · q ÷ divisor = {score}"),
+    "scaling_match_untold": (
+        "完美的鍵　w = {measured}（實測）；公式只適用於 s ≤ 1",
+        "perfect match: w = {measured} (measured); the formula is for s ≤ 1",
+    ),
+    "warn_sqrt_d_model": (
+        "除以 √d_model 是常見的錯：一個點積只加了 d_k = {d_k} 個乘積，該除的是 √d_k。",
+        "Dividing by √d_model is a common mistake: a dot product adds only d_k = {d_k} products, "
+        "so √d_k belongs there.",
+    ),
+    "warn_wider_than_d_model": (
+        "除以 √d_model 是常見的錯，而且一個頭的 d_k = {d_k} 也不會超過 d_model = {d_model}；"
+        "這裡只是照算。",
+        "Dividing by √d_model is a common mistake; besides, no head has d_k = {d_k} in a model of "
+        "d_model = {d_model}: the numbers are computed all the same.",
+    ),
     "scaling_summary": (
         "隨機向量（{components}），d_k = {d_k}，分數除以 {divisor}：標準差是 {std}"
         "（理論 {predicted}）；{T} 個鍵的一列權重，有效鍵數是 {keys}"
-        "（{rows} 列的中位數是 {median}），最大的權重是 {largest}。",
+        "（{rows} 列的中位數是 {median}），最大的權重是 {largest}；與查詢相同的鍵得到 {match}。",
         "Random vectors ({components}), d_k = {d_k}, scores divided by {divisor}: their standard "
         "deviation is {std} (theory {predicted}); a row over {T} keys has an effective number of "
-        "keys of {keys} (median of {rows} rows: {median}), and its largest weight is {largest}.",
+        "keys of {keys} (median of {rows} rows: {median}), and its largest weight is {largest}; "
+        "a key equal to the query gets {match}.",
     ),
     "panel_scores_step": (
-        "1. 分數除以溫度\n（τ = {temperature}）",
-        "1. score ÷ temperature\nτ = {temperature}",
+        "1. 查詢 {row} 的分數\n÷ 溫度 τ = {temperature}",
+        "1. scores, query {row}\n÷ τ = {temperature}",
     ),
-    "panel_shifted_step": ("2. 減去最大值\n不影響權重", "2. minus the largest\nchanges no weight"),
+    "panel_shifted_step": ("2. 減去最大值\n不影響權重", "2. minus largest\nsame weights"),
     "panel_exponentials_step": ("3. 取指數\n全部變成正數", "3. exponential\nall positive"),
     "panel_weights_step": ("4. 除以總和\n得到權重", "4. over their sum\nthe weights"),
-    "panel_values_step": (
-        "5. 權重 × 值\n各列相加＝輸出",
-        "5. weight × value\nsum of rows = output",
+    "columns_components": ("行＝分量 c", "component c"),
+    "panel_V_step": ("值 V\n每個鍵一列", "values V\na row for each key"),
+    "panel_values_step": ("5. 權重 × 值\n框內是已加的項", "5. weight × value\nframed: added"),
+    "panel_sum_step": ("加到目前的和\n{T} 項中的 {terms} 項", "sum so far\nterms: {terms} of {T}"),
+    "panel_output_step": (
+        "6. 輸出＝全部相加\n{T} 項中的 {terms} 項",
+        "6. output = sum\nterms: {terms} of {T}",
     ),
     "panel_output": ("輸出", "output"),
     "panel_highest": ("最大 {value}", "largest {value}"),
@@ -245,11 +310,12 @@ LABELS: dict[str, tuple[str, str]] = {
     "panel_after_title": ("遮罩後的分數\n看不到的格＝{value}", "masked scores\nhidden = {value}"),
     "panel_hidden_value": ("看不到的格＝{value}", "hidden = {value}"),
     "panel_weights_title": ("注意力權重\n{precision}", "attention weights\n{precision}"),
-    "panel_sums_title": ("列總和", "row sum"),
+    "panel_sums_title": ("列總和\n應該是 1", "row sum\nshould be 1"),
+    "panel_sums_reading": ("列總和", "row sum"),
     "warn_both": ("{first}{then}", "{first} {then}"),
     "warn_nan_empty": (
         "查詢 {rows} 沒有可以看的鍵，0 ÷ 0 得到 NaN（本課的函式在這裡給 0）。",
-        "Query {rows} has no key to see, and 0 ÷ 0 is NaN (the lesson's own function gives 0).",
+        "With no key to see for query {rows}, 0 ÷ 0 is NaN (the lesson's own function gives 0).",
     ),
     "warn_nan_overflow": (
         "查詢 {rows} 的分數在 {precision} 溢位，權重變成 NaN。",
@@ -258,8 +324,8 @@ LABELS: dict[str, tuple[str, str]] = {
     "warn_uniform": (
         "查詢 {rows} 沒有可以看的鍵，遮罩值 {value} 卻讓看不到的鍵各得到 {weight} 的權重，"
         "看起來像真的注意力。",
-        "Query {rows} has no key to see, yet with the mask value {value} hidden keys get a weight "
-        "of {weight} each, which looks like real attention.",
+        "With no key to see for query {rows}, the mask value {value} still gives hidden keys a "
+        "weight of {weight} each, which looks like real attention.",
     ),
     "warn_leak": (
         "資訊洩漏：遮罩值 {value} 不夠低，查詢 {row} 把 {leak} 的權重給了看不到的鍵 {column}。",
@@ -272,6 +338,44 @@ LABELS: dict[str, tuple[str, str]] = {
         "{mask} mask, T = {T}, keys that a query sees: {keys}; random scores drawn with a "
         "standard deviation of {spread} (these: {measured}), hidden ones replaced by {value}, "
         "in {precision}: {results}.",
+    ),
+    "mask_formula_score": (
+        "縮放後的分數[{i}, {j}] = {q} · {k} ÷ √{d_k} × {spread} = {product} ÷ {root} × {spread}"
+        " = {score}",
+        "scaled score[{i}, {j}] = {q} · {k} ÷ √{d_k} × {spread} = {product} ÷ {root} × {spread}"
+        " = {score}",
+    ),
+    "mask_formula_visible": (
+        "遮罩[{i}, {j}] = ({rule}) = True：可以看",
+        "mask[{i}, {j}] = ({rule}) = True: may attend",
+    ),
+    "mask_formula_hidden": (
+        "遮罩[{i}, {j}] = ({rule}) = False：看不到",
+        "mask[{i}, {j}] = ({rule}) = False: may not attend",
+    ),
+    "mask_formula_kept": (
+        "遮罩後的分數[{i}, {j}] = {score}（照舊，存成 {precision}）",
+        "masked score[{i}, {j}] = {score} (kept, stored in {precision})",
+    ),
+    "mask_formula_replaced": (
+        "遮罩後的分數[{i}, {j}] = {value}（換成遮罩值，存成 {precision}）",
+        "masked score[{i}, {j}] = {value} (replaced by the mask value, stored in {precision})",
+    ),
+    "mask_formula_weight": (
+        "權重[{i}, {j}] = exp({masked} − {highest}) ÷ {total} = {exponential} ÷ {total} = {weight}"
+        "（不遮的話是 {bare}）",
+        "weight[{i}, {j}] = exp({masked} − {highest}) ÷ {total} = {exponential} ÷ {total} = "
+        "{weight} (without a mask: {bare})",
+    ),
+    "mask_formula_sum": (
+        "第 {i} 列的總和 = 看得到的 {visible} + 看不到的 {hidden} = {total}",
+        "sum of row {i} = visible keys {visible} + hidden keys {hidden} = {total}",
+    ),
+    "mask_rule_full": ("每一格都可以看", "every cell is open"),
+    "mask_rule_prefix": ("{j} ≤ {i} 或 {j} < {prefix}", "{j} ≤ {i} or {j} < {prefix}"),
+    "mask_rule_documents": (
+        "{j} ≤ {i} 而且文件 {of_key} = 文件 {of_query}",
+        "{j} ≤ {i} and document {of_key} = document {of_query}",
     ),
     "mask_range": ("{low} 到 {high}", "{low} to {high}"),
     "mask_broken": ("變成 NaN 的列數是 {rows}", "rows that are NaN: {rows}"),
@@ -295,14 +399,288 @@ LABELS: dict[str, tuple[str, str]] = {
         "subtracting it the exponentials sum to {total}, the largest weight is {largest}, "
         "and the effective number of keys is {keys}.",
     ),
+    "softmax_complete": (
+        "所有 {T} 項的權重 × 值都加起來，就是輸出。",
+        " Weight × value, summed over all keys ({T}), is the output.",
+    ),
+    "softmax_so_far": (
+        "權重 × 值目前加了 {T} 項中的 {terms} 項，還不是輸出。",
+        " Terms of weight × value added so far: {terms} of {T}; this is not the output yet.",
+    ),
+    "softmax_score": (
+        "查詢 {query}、鍵 {key}：分數 ÷ 溫度 = {score} ÷ {temperature} = {divided}；"
+        "減去最大值 {highest} 得 {shifted}",
+        "query {query}, key {key}: score ÷ temperature = {score} ÷ {temperature} = {divided}; "
+        "minus the largest, {highest}: {shifted}",
+    ),
+    "softmax_weight": (
+        "權重[{i}, {j}] = exp({shifted}) ÷ 總和 = {exponential} ÷ {total} = {weight}",
+        "weight[{i}, {j}] = exp({shifted}) ÷ sum = {exponential} ÷ {total} = {weight}",
+    ),
+    "softmax_weight_hidden": (
+        "權重[{i}, {j}] = exp({shifted}) ÷ 總和 = {exponential} ÷ {total} = {weight}"
+        "：查詢 {i} 看不到鍵 {j}（遮罩）",
+        "weight[{i}, {j}] = exp({shifted}) ÷ sum = {exponential} ÷ {total} = {weight}: "
+        "query {i} may not see key {j} (mask)",
+    ),
+    "softmax_sum": (
+        "已加 {T} 項中的 {terms} 項，分量 {c}：Σ 權重 × 值 = {sum}",
+        "terms added: {terms} of {T}, component {c}: Σ weight × value = {sum}",
+    ),
+    "named_place": ("{place}（{name}）", "{place} ({name})"),
+    "control_terms": ("已加的項數", "terms added"),
+    "reading_divided": ("分數 ÷ 溫度", "score ÷ temperature"),
+    "reading_shifted": ("減去最大值", "minus the largest"),
+    "reading_exponential": ("指數", "exponential"),
+    "reading_value": ("值", "value"),
+    "reading_weighted_value": ("權重 × 值", "weight × value"),
+    "reading_sum_so_far": ("目前的和", "sum so far"),
+    # -- attention_panel ------------------------------------------------------------------
+    "query": ("查詢", "query"),
+    "key": ("鍵", "key"),
+    "value_component": ("值的分量", "value component"),
+    "reading_score": ("分數", "score"),
+    "reading_scaled": ("縮放後", "scaled"),
+    "reading_weight": ("權重", "weight"),
+    "reading_output": ("輸出", "output"),
+    "control_head": ("頭 h", "head h"),
+    "control_column": ("行（column）j", "column j"),
+    "control_color": ("權重的上色", "colour weights"),
+    "control_view": ("view（顯示方式）", "view"),
+    "control_pin": ("釘住目前設定來比較", "pin and compare"),
+    "color_auto": ("自動", "automatic"),
+    "color_absolute": ("0 到 1", "0 to 1"),
+    "color_relative": ("均勻的倍數", "multiple of uniform"),
+    "panel_pinned": ("釘住的設定", "pinned"),
+    "caption_head": ("，頭 {head}（每個頭各自隨機）", ", head {head} (each head is random)"),
+    "attention_score": (
+        "分數[{i}, {j}] = {q} · {k} = {score}；除以 √{d_k} 得 {scaled}",
+        "score[{i}, {j}] = {q} · {k} = {score}; divided by √{d_k}: {scaled}",
+    ),
+    "attention_score_raw": (
+        "分數[{i}, {j}] = {q} · {k} = {score}；不縮放，仍是 {scaled}",
+        "score[{i}, {j}] = {q} · {k} = {score}; not scaled: {scaled}",
+    ),
+    "attention_weight": (
+        "權重[{i}, {j}] = exp({scaled} − {highest}) ÷ {total} = {weight}"
+        "（減去該列最大值，再除以該列總和）",
+        "weight[{i}, {j}] = exp({scaled} − {highest}) ÷ {total} = {weight} "
+        "(minus the row's largest, over the row's sum)",
+    ),
+    "attention_hidden": (
+        "權重[{i}, {j}] = 0：查詢 {i} 看不到鍵 {j}（遮罩）",
+        "weight[{i}, {j}] = 0: query {i} may not see key {j} (mask)",
+    ),
+    "attention_rounding": (
+        "輸出[{i}] = Σ 權重 × v；以 {precision} 計算，與 float64 最多相差 {rounding}",
+        "output[{i}] = Σ weight × v; in {precision} it is within {rounding} of float64",
+    ),
+    "attention_pinned": (
+        "上面一排是釘住的設定：{source}，T = {T}，d_k = {d_k}，{mask}遮罩，乘以 {scale}，"
+        "{precision}。",
+        " Above, pinned: {source}, T = {T}, d_k = {d_k}, {mask} mask, times {scale}, {precision}.",
+    ),
     "attention_summary": (
         "{source}，T = {T}，d_k = {d_k}，{mask}遮罩：分數的標準差是 {scores}，乘以 {scale} "
-        "之後是 {scaled}；最後一列看得到 {visible} 個鍵，有效鍵數是 {keys}，最大的權重 {largest} "
-        "落在鍵 {position}。",
+        "之後是 {scaled}；查詢 {row} 看得到 {visible} 個鍵，有效鍵數是 {keys}，"
+        "最大的權重 {largest} 落在鍵 {position}。",
         "{source}, T = {T}, d_k = {d_k}, {mask} mask: the scores have a standard deviation of "
-        "{scores}, times {scale} of {scaled}; keys that the last row sees: {visible}, effective "
+        "{scores}, times {scale} of {scaled}; keys that query {row} sees: {visible}, effective "
         "number of keys: {keys}; its largest weight, {largest}, goes to key {position}.",
     ),
+    # -- qkv_panel ------------------------------------------------------------------------
+    "control_component": ("q、k 的分量", "component of q, k"),
+    "control_d_model": ("d_model", "d_model"),
+    "control_n_head": ("n_head（頭數）", "n_head (heads)"),
+    "qkv_source_running-example": ("例句的一個頭", "running example, one head"),
+    "qkv_source_random": ("所有的頭（隨機矩陣）", "all heads (random matrices)"),
+    "qkv_tokens": ("列＝詞元", "row = token"),
+    "qkv_component_x": ("x 的分量", "component of x"),
+    "qkv_component_q": ("查詢與鍵的分量", "component of query and key"),
+    "qkv_column": ("投影的行", "column of the projection"),
+    "qkv_x": ("{x}\n每個分量乘上右邊的一列", "{x}: each component\ntimes its row on the right"),
+    "qkv_X": ("X：一列一個詞元\n{T} × {d_model}", "X, a token a row\n{T} × {d_model}"),
+    "qkv_columns": (
+        "{name}\n合併後的行 {first}…{last}",
+        "{name}\nfused: {first}…{last}",
+    ),
+    "qkv_head": (
+        "{name} = X {W}\n頭 {head}：{d_k} 個分量",
+        "{name} = X {W}\nhead {head}: width {d_k}",
+    ),
+    "qkv_or": (" 或 ", " or "),
+    "bad_split": (
+        "d_model = {d_model} 分不成 {n_head} 個一樣寬的頭：{d_model} ÷ {n_head} = {quotient}，"
+        "不是整數；最接近而能整除的頭數是 {nearest}。",
+        "d_model = {d_model} does not split into {n_head} heads: {d_model} ÷ {n_head} = "
+        "{quotient} is no whole number; the nearest number of heads that divides it is {nearest}.",
+    ),
+    "qkv_model": ("（{model}）", " ({model})"),
+    "qkv_fused": (
+        "合併的矩陣 [W_Q W_K W_V] 是 {d_model} × {fused}；頭 {head} 用每一段的第 {head} × {d_k} 到 "
+        "{next} × {d_k} − 1 行，也就是 {first}…{last}",
+        "fused matrix [W_Q W_K W_V]: {d_model} × {fused}; of each third head {head} has columns "
+        "{head} × {d_k} to {next} × {d_k} − 1, which are {first}…{last}",
+    ),
+    "qkv_all_of_x": (
+        "{symbol} = {terms} + … = {value}（{d_model} 項：x 的分量全都用到）",
+        "{symbol} = {terms} + … = {value} ({d_model} terms: all of x goes in)",
+    ),
+    "qkv_size": (
+        "一個頭的 W_Q 是 {d_model} × {d_k}，切開的是 X W_Q 的結果，不是 x；"
+        "{n_head} 個頭合起來還是 {d_model} × {d_model}",
+        "W_Q of one head is {d_model} × {d_k}: what is cut is the result X W_Q, not x; "
+        "{n_head} of them make {d_model} × {d_model}",
+    ),
+    "qkv_caption_random": (
+        "X 與三個矩陣都是亂數，亂數種子 {seed}",
+        "X and the three matrices are random, seed {seed}",
+    ),
+    "qkv_caption_sample": (
+        "；列與行都有 {d_model}，各均勻抽出 {shown} 畫出來",
+        "; of {d_model} rows and columns {shown} are drawn, evenly spread",
+    ),
+    "qkv_summary": (
+        "例句，人工設定的矩陣：詞元 {token} 的 x 是 {x}，投影成查詢 {q}、鍵 {k}、值 {v}。",
+        "Running example, matrices set by hand: x of token {token} is {x}; its query is {q}, "
+        "its key {k}, its value {v}.",
+    ),
+    "qkv_summary_random": (
+        "隨機矩陣，d_model = {d_model}，n_head = {n_head}，d_k = {d_k}：頭 {head} 的查詢、鍵、值"
+        "來自 W_Q、W_K、W_V 各自的第 {first} 到 {last} 行；每一行都乘上整個 x。",
+        "Random matrices, d_model = {d_model}, n_head = {n_head}, d_k = {d_k}: query, key and "
+        "value of head {head} come from columns {first} to {last} of W_Q, W_K and W_V each; every "
+        "column multiplies the whole of x.",
+    ),
+    # -- scores_panel ---------------------------------------------------------------------
+    "scores_component": ("分量", "component"),
+    "scores_pair": ("{q} 與 {k}\n各 {d_k} 個分量", "{q} and {k}\ncomponents: {d_k} each"),
+    "scores_products": ("{q} ⊙ {k}\n對應的分量相乘", "{q} ⊙ {k}\nmatching components multiplied"),
+    "scores_running": (
+        "逐項累加，最後是分數 {score}\n÷ √{d_k} = {scaled}（縮放後的分數）",
+        "running sum, ends at the score {score}\n÷ √{d_k} = {scaled}, the scaled score",
+    ),
+    "scores_so_far": ("累加到這裡", "sum so far"),
+    "scores_terms": ("（共 {count} 項）", " ({count} terms)"),
+    "scores_scaled": (
+        "縮放後的分數 = 分數 ÷ √d_k = {score} ÷ √{d_k} = {score} ÷ {root} = {scaled}",
+        "scaled score = score ÷ √d_k = {score} ÷ √{d_k} = {score} ÷ {root} = {scaled}",
+    ),
+    "place_of_token": ("{place}「{token}」", "{place} (“{token}”)"),
+    "scores_summary": (
+        "{source}，T = {T}，d_k = {d_k}：查詢 {query} 對鍵 {key} 的分數是 {score}，"
+        "除以 √d_k = {root} 之後是 {scaled}；絕對值最大的一項是分量「{component}」的 {product}。",
+        "{source}, T = {T}, d_k = {d_k}: query {query} and key {key} have a score of {score}, "
+        "divided by √d_k = {root} of {scaled}; the largest term in size is {product}, of "
+        "component “{component}”.",
+    ),
+    # -- generation_panel -----------------------------------------------------------------
+    "generation_query": ("新的查詢\n{q}", "new query\n{q}"),
+    "generation_cache": ("{which} 快取\n{kept} / {T} 列", "{which} cache\n{kept} / {T} rows"),
+    "generation_weights": ("權重\n這一步算第 {t} 列", "weights\nthis step: row {t}"),
+    "generation_output": ("輸出\nΣ 權重 × v", "output\nΣ weight × v"),
+    "generation_training": ("訓練：一次算出全部\n因果遮罩", "training: all at once\ncausal mask"),
+    "generation_not_needed": ("用不到", "not needed"),
+    "generation_not_yet": ("還沒有", "not yet"),
+    "generation_not_computed": ("沒有算", "not computed"),
+    "generation_input_rows": ("列＝輸入 i", "row = input i"),
+    "generation_target": ("目標", "target"),
+    "generation_next": ("目標＝i＋1", "target"),
+    "generation_component": ("分量", "component"),
+    "generation_components": ("行＝分量", "component"),
+    "generation_inputs": (
+        "輸入（位置 {places}）：{tokens}（給定的，即教師強制；不是模型猜的）",
+        "inputs (position {places}): {tokens} (given: teacher forcing; not predicted)",
+    ),
+    "generation_targets": (
+        "目標（位置 {places}）：{tokens}（{note}）",
+        "targets (position {places}): {tokens} ({note})",
+    ),
+    "generation_shifted": ("同一串，錯開一格", "the same sequence, shifted by one"),
+    "generation_ends": ("位置 {end} 沒有給定，所以不知道", "nothing is given for position {end}"),
+    "generation_no_tokens": ("隨機向量", "random vectors"),
+    "generation_weights_line": (
+        "權重[{t}] = softmax({q} · [{keys}] ÷ √{d_k}) = [{weights}]",
+        "weights[{t}] = softmax({q} · [{keys}] ÷ √{d_k}) = [{weights}]",
+    ),
+    "generation_output_line": (
+        "輸出[{t}] = {terms} = [{output}]",
+        "output[{t}] = {terms} = [{output}]",
+    ),
+    "generation_same": (
+        "和訓練時一次算出的第 {t} 列相比，權重和輸出最多相差 {difference}",
+        "compared with row {t} of the training pass, weights and output differ by at most "
+        "{difference}",
+    ),
+    "generation_work": (
+        "這一步的點積：有快取 {cached} 個；沒有快取，每一列重算，{n} × {after} ÷ 2 = {uncached} 個"
+        "（累計 {cached_sum} 對 {uncached_sum}）",
+        "dot products of this step: {cached} with the cache; without it every row again, "
+        "{n} × {after} ÷ 2 = {uncached} (so far {cached_sum} against {uncached_sum})",
+    ),
+    "generation_token": ("「{token}」", "“{token}”"),
+    "generation_place": ("位置 {i}", "position {i}"),
+    "generation_nothing": ("未知的（沒有給定）", "unknown (none is given)"),
+    "generation_summary": (
+        "{source}，T = {T}，d_k = {d_k}，第 {t} 步：新的輸入是{newest}，目標是{target}；"
+        "K 和 V 快取的列數是 {kept}；這一列和訓練時一次算出的最多相差 {difference}；"
+        "點積 {cached} 個，沒有快取要 {uncached} 個。",
+        "{source}, T = {T}, d_k = {d_k}, step {t}: the new input is {newest}, the target "
+        "{target}; rows in the K and V caches: {kept}; the row differs from that of a training "
+        "pass by at most {difference}; dot products: {cached}, without a cache {uncached}.",
+    ),
+    # -- live view -----------------------------------------------------------------------------
+    "live_play": ("▶ 播放", "▶ Play"),
+    "live_pause": ("❚❚ 暫停", "❚❚ Pause"),
+    "live_step": ("▶ 下一步", "▶ Next step"),
+    "live_step_why": (
+        "系統設定為減少動態效果，所以每按一次只走一步",
+        "Your system asks for less motion, so each press takes one step",
+    ),
+    "live_table": ("看表格", "Show tables"),
+    "live_save_png": ("存成 PNG", "Save as PNG"),
+    "live_save_svg": ("存成 SVG", "Save as SVG"),
+    "live_tools": ("圖的工具", "Picture tools"),
+    "live_view": ("互動圖", "Live picture"),
+    "live_failed": ("圖畫不出來（{problem}）。", "The picture cannot be drawn ({problem})."),
+    "live_save_failed": ("沒有存成（{problem}）。", "It was not saved ({problem})."),
+    "live_no_answer": ("核心沒有回應", "the kernel does not answer"),
+    "live_hint": (
+        "指向一格就能看到數值；點一下，或用方向鍵，可以選取。",
+        "Point at a cell to read its value; click, or use the arrow keys, to choose it.",
+    ),
+    "live_matrix": (
+        "{title}：{rows} 列 × {columns} 行的矩陣。用方向鍵移動，按 Enter 選取，"
+        "按 Escape 回到筆記本。",
+        "{title}: matrix of {rows} rows × {columns} columns. Arrow keys move, Enter chooses, "
+        "Escape goes back to the notebook.",
+    ),
+    "live_bars": (
+        "{title}：{count} 條長條。用方向鍵移動，按 Enter 選取，按 Escape 回到筆記本。",
+        "{title}: {count} bars. Arrow keys move, Enter chooses, Escape goes back to the notebook.",
+    ),
+    "live_chart": ("{title}：曲線圖（{words}）", "{title}: chart ({words})"),
+    "live_place": ("{axis} {place}", "{axis} {place}"),
+    "live_named": ("{axis} {place}「{name}」", "{axis} {place} “{name}”"),
+    "live_at": ("{places}：{values}", "{places}: {values}"),
+    "live_separator": ("，", ", "),
+    "live_hidden": ("看不到", "hidden"),
+    "live_visible": ("可以看", "may attend"),
+    "live_dots": (
+        "每一點代表 {rows} × {columns} 格，顯示其中最大的權重，或離 0 最遠的分數",
+        "each dot stands for {rows} × {columns} cells and shows the largest weight, "
+        "or the score farthest from 0",
+    ),
+    "live_window": (
+        "{title}（第 {top}–{bottom} 列、第 {left}–{right} 行，全部是 {rows} × {columns}）",
+        "{title} (rows {top}–{bottom}, columns {left}–{right} of {rows} × {columns})",
+    ),
+    "live_line": ("曲線 {number}", "line {number}"),
+    "live_from": ("從", "from"),
+    "live_to": ("到", "to"),
+    "live_low": ("下限", "low"),
+    "live_high": ("上限", "high"),
+    "live_value": ("值", "value"),
     # -- the check of the installation, the command line ---------------------------------------
     "list_comma": ("、", ", "),
     "cli_working_copy": ("工作副本：{folder}", "Working copy: {folder}"),

@@ -20,10 +20,9 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from .charts import draw_histogram, draw_row
+from .colours import SCORES_MAP, WEIGHTS_MAP
 from .curves import draw_effective_keys, draw_growth, draw_perfect_match
 from .drawing import (
-    SCORES_MAP,
-    WEIGHTS_MAP,
     draw_attention_steps,
     draw_mask,
     draw_masking,

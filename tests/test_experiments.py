@@ -53,10 +53,6 @@ def test_same_seed_same_numbers_other_seed_others():
     assert not np.allclose(
         experiments.random_qkv(4, 4, seed=3)[0], experiments.random_qkv(4, 4, seed=4)[0]
     )
-    row = experiments.random_row(64, 8, seed=3)
-    experiments._running_scores.cache_clear()
-    same(experiments.random_row(64, 8, seed=3), row)
-    assert not np.allclose(experiments.random_row(64, 8, seed=4), row)
 
 
 def test_cached_results_cannot_be_changed_for_the_next_caller():
@@ -71,28 +67,6 @@ def test_cached_results_cannot_be_changed_for_the_next_caller():
         for array in arrays:
             with pytest.raises(ValueError, match="read-only"):
                 array[...] = 0
-    with pytest.raises(ValueError, match="read-only"):
-        experiments.row_scores(widths)[...] = 0
-    row = experiments.random_row(4, 8)
-    row[:] = 0  # a copy of one's own
-    assert experiments.random_row(4, 8).any()
-
-
-@pytest.mark.parametrize("components", experiments.COMPONENTS)
-def test_row_0_of_many_rows_is_the_row_alone(components):
-    widths = (1, 3, 64, 4096)
-    rows = experiments.row_scores(widths, components=components, seed=2)
-    assert rows.shape == (4, experiments.ROWS, 1024)
-    for d_k, scores in zip(widths, rows, strict=True):
-        alone = experiments.random_row(d_k, 1024, components=components, seed=2)
-        np.testing.assert_allclose(scores[0], alone, rtol=1e-3, atol=1e-4 * np.abs(alone).max())
-    assert not np.allclose(rows[-1, 0], rows[-1, 1])
-
-
-@pytest.mark.parametrize("d_ks", [(4, 2), (0, 2), (2, 4097)])
-def test_widths_that_do_not_grow_within_range_are_refused(d_ks):
-    with pytest.raises(ValueError, match="d_ks must grow"):
-        experiments.row_scores(d_ks)
 
 
 # -- the spread of scores ------------------------------------------------------------------------
@@ -122,42 +96,8 @@ def test_spread_of_one_width_does_not_depend_on_the_others_measured():
 
 
 def test_unknown_components_are_refused():
-    for measure in (
-        lambda: experiments.score_spreads((4,), components="unit"),
-        lambda: experiments.random_row(4, 4, components="unit"),
-    ):
-        with pytest.raises(ValueError, match="components must be one of"):
-            measure()
-
-
-def test_random_row_is_a_row_of_raw_scores():
-    raw = experiments.random_row(64, 1024, seed=1)
-    assert raw.dtype == np.float64
-    # one query: its own length scales the whole row, by √2/16 give or take
-    assert raw.std() == pytest.approx(8, rel=0.35)
-    same(experiments.random_row(64, 10, seed=1), raw[:10])
-
-
-def test_random_row_of_unit_vectors():
-    alone = experiments.random_row(1, 50, components="unit-vectors")
-    np.testing.assert_allclose(np.abs(alone), np.ones(50), rtol=1e-6)
-    row = experiments.random_row(256, 1024, components="unit-vectors")
-    assert np.abs(row).max() < 1
-    assert row.std() == pytest.approx(1 / 16, rel=sampling_error(1024))
-
-
-@pytest.mark.parametrize(("d_k", "T"), [(0, 4), (4097, 4), (4, 0), (4, 1025)])
-def test_random_row_out_of_range_is_refused(d_k, T):
-    with pytest.raises(ValueError, match="must lie between 1 and"):
-        experiments.random_row(d_k, T)
-
-
-def test_divisors():
-    assert experiments.divisor_value("none", 64) == 1
-    assert experiments.divisor_value("sqrt_d_k", 64) == 8
-    assert experiments.divisor_value("d_k", 64) == 64
-    with pytest.raises(ValueError, match="divisor must be one of"):
-        experiments.divisor_value("d_model", 64)
+    with pytest.raises(ValueError, match="components must be one of"):
+        experiments.score_spreads((4,), components="unit")
 
 
 # -- how peaked the weights are ------------------------------------------------------------------

@@ -18,7 +18,7 @@ from matplotlib import pyplot as plt
 from matplotlib.colors import to_rgb
 
 import andrea_lesson as al
-from andrea_lesson import drawing, figure_parts, figure_style, plotting
+from andrea_lesson import colours, figure_parts, figure_style, plotting
 
 RNG = np.random.default_rng(0)
 
@@ -54,7 +54,7 @@ def test_rows_are_queries_from_the_top_and_columns_are_keys(ax):
 def test_true_in_a_mask_is_drawn_as_may_attend(ax):
     """pytorch/pytorch#41508 and others: True means "hide" elsewhere."""
     plotting.draw_mask(ax, al.causal_mask(3))
-    assert main_colour(ax, 1, 0) == pytest.approx(to_rgb(drawing.MASK_COLOUR), abs=0.01)
+    assert main_colour(ax, 1, 0) == pytest.approx(to_rgb(colours.MASK_COLOUR), abs=0.01)
     assert main_colour(ax, 0, 1) == pytest.approx(to_rgb(figure_style.HIDDEN_FACE), abs=0.01)
     assert legend_words(ax) == ["可以看（True）", "看不到（False）"]
 

@@ -4,27 +4,30 @@ import json
 import re
 
 import nbformat
+import numpy as np
 import pytest
+from axe_playwright_python.sync_playwright import Axe
 from lab_server import chromium, lab, lab_page, lab_tab
 from playwright.sync_api import expect
 
 import andrea_lesson as al
-from andrea_lesson import experiments
-from andrea_lesson.panels import scaling
-from andrea_lesson.panels.view import WIDTH
+from andrea_lesson import experiments, panels
+from andrea_lesson.panels import scaling, settings
+from andrea_lesson.panels.layout import LARGE_WIDTH, WIDTH
 
 pytestmark = pytest.mark.browser
 
-PANELS = ("attention", "scaling", "mask", "softmax")
+PANELS = [name for name in panels.__all__ if name.endswith("_panel")]
+both_languages = pytest.mark.parametrize("language", ["zh-Hant", "en"])
 
 
-def write_notebook(lab, name, language):
+def write_notebook(lab, name, language, *cells):
     """A notebook with a panel a cell, from cell 1 on."""
-    sources = [
+    first = (
         "import andrea_lesson as al\n"
-        f"from andrea_lesson import panels\nal.set_language({language!r})",
-        *(f"panels.{panel}_panel()" for panel in PANELS),
-    ]
+        f"from andrea_lesson import panels\nal.set_language({language!r})"
+    )
+    sources = [first, *(cells or (f"panels.{panel}()" for panel in PANELS))]
     notebook = nbformat.v4.new_notebook(
         cells=[nbformat.v4.new_code_cell(source) for source in sources],
         metadata={"kernelspec": {"name": "python3", "display_name": "Python 3"}},
@@ -36,20 +39,29 @@ def write_notebook(lab, name, language):
 class Shown:
     """One panel on the page."""
 
-    def __init__(self, tab, index):
+    def __init__(self, tab, index, which=0):
         self.page = tab.page
         self.cell = tab.show_cell(index)
-        self.image = self.cell.locator(".andrea-panel img")
-        expect(self.image).to_be_visible(timeout=20_000)
+        self.root = self.cell.locator(".andrea-panel").nth(which)
+        expect(self.parts.first).to_be_visible(timeout=20_000)
+
+    @property
+    def parts(self):
+        return self.root.locator("canvas.andrea-part")
+
+    def part(self, name):
+        return self.root.locator(f'canvas[data-part="{name}"]')
 
     def control(self, words):
-        label = self.page.locator(".widget-label", has_text=re.compile(f"^{words}"))
-        return self.cell.locator(".widget-inline-hbox").filter(has=label)
+        label = self.page.locator(".widget-label", has_text=re.compile(f"^{re.escape(words)}"))
+        return self.root.locator(".widget-inline-hbox").filter(has=label)
+
+    def handle(self, words):
+        return self.control(words).locator(".noUi-handle")
 
     def press(self, words, key, times=1):
         """Move a slider from the keyboard, as a reader without a mouse does."""
-        handle = self.control(words).locator(".noUi-handle")
-        handle.focus()
+        self.handle(words).focus()
         for _ in range(times):
             self.page.keyboard.press(key)
 
@@ -58,45 +70,74 @@ class Shown:
 
     @property
     def summary(self):
-        return self.cell.locator("[role=status]")
+        return self.root.locator(".widget-html [role=status]")
 
-    def bytes_of_picture(self):
-        return self.image.evaluate(
-            "async (image) => Array.from(new Uint8Array("
-            "await (await fetch(image.src)).arrayBuffer())).join()"
+    @property
+    def reading(self):
+        return self.root.locator(".andrea-reading")
+
+    def button(self, words):
+        return self.root.locator(".andrea-tools button", has_text=words)
+
+    def picture(self):
+        """Every pixel of every canvas, as one number."""
+        return self.root.evaluate(
+            """(root) => [...root.querySelectorAll('canvas.andrea-part')].map((canvas) => {
+                const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);
+                let sum = 0;
+                for (let n = 0; n < data.length; n++) sum = (sum * 31 + data[n]) % 1000000007;
+                return sum;
+            }).join()"""
+        )
+
+    def cell_centre(self, name, row, column, rows, columns):
+        """Place of a cell on the page: plots lie where the picture says."""
+        box = self.page.evaluate(_PLOT, [self.part(name).element_handle()])
+        return (
+            box["x"] + (column + 0.5) * box["width"] / columns,
+            box["y"] + (row + 0.5) * box["height"] / rows,
         )
 
 
-@pytest.mark.parametrize("language", ["zh-Hant", "en"])
+# The canvas has room for words around the plot; its square is found by its frame's style.
+_PLOT = """([canvas]) => {
+    const outer = canvas.getBoundingClientRect(), data = canvas.dataset;
+    const [x, y, width, height] = data.plot.split(",").map(Number);
+    return { x: outer.x + x, y: outer.y + y, width, height };
+}"""
+
+
+def moved(panel, words, key, times, number, said):
+    """Press keys at a slider, and see the readout, the words and the picture change."""
+    before = panel.picture()
+    panel.press(words, key, times)
+    expect(panel.readout(words)).to_have_text(number)
+    expect(panel.summary).to_contain_text(said, timeout=20_000)
+    assert panel.picture() != before
+
+
+# -- the keyboard, the numbers ---------------------------------------------------------------------
+
+
+@both_languages
 def test_panels_follow_the_keyboard(lab_page, language):
     name = write_notebook(lab_page.lab, f"panels_{language}.ipynb", language)
     lab_page.open(name)
     lab_page.run_all()
     assert lab_page.errors() == []
-    follow_attention(Shown(lab_page, 1))
-    follow_scaling(Shown(lab_page, 2))
-    follow_mask(Shown(lab_page, 3))
-    follow_softmax(Shown(lab_page, 4))
+    for index, panel in enumerate(PANELS, 1):
+        FOLLOW[panel](Shown(lab_page, index))
     assert lab_page.errors() == []
     assert lab_page.outside == []
 
 
-def moved(panel, words, key, times, number, said):
-    """Press keys at a slider, and see the readout, the words and the picture change."""
-    before = panel.bytes_of_picture()
-    panel.press(words, key, times)
-    expect(panel.readout(words)).to_have_text(number)
-    expect(panel.summary).to_contain_text(said, timeout=20_000)
-    assert panel.bytes_of_picture() != before
-
-
 def follow_attention(panel):
-    assert panel.image.evaluate("image => image.naturalWidth") == WIDTH
-    box = panel.image.bounding_box()
-    assert box["width"] == WIDTH  # not squeezed at 1366 × 768
+    box = panel.root.bounding_box()
+    assert panel.root.locator(".andrea-stage").bounding_box()["width"] == WIDTH  # not squeezed
     moved(panel, "d_k", "ArrowRight", 3, "67", "d_k = 67")
     moved(panel, "T", "ArrowLeft", 4, "12", "T = 12")
-    steps = al.attention_steps(*experiments.random_qkv(12, 67), mask="causal")
+    Q, K, V = (array.astype("float32") for array in experiments.random_qkv(12, 67))
+    steps = al.attention_steps(Q, K, V, mask="causal")
     for number in (
         f"{steps.scores.std():.2f}",
         f"{steps.scaled_scores.std():.2f}",
@@ -104,13 +145,38 @@ def follow_attention(panel):
         f"{steps.weights[-1].max():.3f}",
     ):
         expect(panel.summary).to_contain_text(number)
-    assert panel.image.bounding_box() == box  # nothing jumps
+    assert panel.root.bounding_box() == box  # nothing jumps
     # The Tab key leads from slider to number to the next slider.
-    panel.control("T").locator(".noUi-handle").focus()
+    panel.handle("T").focus()
     panel.page.keyboard.press("Tab")
     panel.page.keyboard.press("Tab")
     focused = panel.page.evaluate("document.activeElement.closest('.widget-slider').innerText")
     assert "d_k" in focused
+
+
+def follow_generation(panel):
+    before = panel.picture()
+    panel.press(al.label("control_step"), "ArrowRight")
+    expect(panel.readout(al.label("control_step"))).to_have_text("3")
+    expect(panel.root.locator(".andrea-formulas")).to_contain_text("4", timeout=20_000)
+    assert panel.picture() != before
+
+
+def follow_mask(panel):
+    moved(panel, "T", "ArrowRight", 2, "10", "T = 10")
+    value = panel.root.locator(".widget-dropdown").filter(has_text="1e9").locator("select")
+    before = panel.picture()
+    value.select_option(label="0")
+    expect(panel.root.locator(".widget-html [role=alert]")).to_be_visible(timeout=20_000)
+    assert panel.picture() != before
+
+
+def follow_qkv(panel):
+    before = panel.picture()
+    panel.press(al.label("control_row"), "ArrowLeft")
+    expect(panel.summary).to_contain_text("(", timeout=20_000)
+    panel.page.wait_for_timeout(300)
+    assert panel.picture() != before
 
 
 def follow_scaling(panel):
@@ -122,14 +188,13 @@ def follow_scaling(panel):
     expect(panel.summary).to_contain_text(f"{float(experiments.effective_keys(weights)):.3g}")
 
 
-def follow_mask(panel):
-    moved(panel, "T", "ArrowRight", 2, "10", "T = 10")
-    value = panel.cell.locator(".widget-dropdown").filter(has_text="1e9").locator("select")
-    before = panel.bytes_of_picture()
-    value.select_option(label="0")
-    alert = panel.cell.locator("[role=alert]")
-    expect(alert).to_be_visible(timeout=20_000)
-    assert panel.bytes_of_picture() != before
+def follow_scores(panel):
+    moved(panel, "d_k", "ArrowLeft", 4, "60", "d_k = 60")
+    Q, K, _ = experiments.random_qkv(8, 60)
+    row, column = (int(panel.readout(al.label(f"control_{n}")).inner_text()) for n in ("row", "column"))
+    expect(panel.root.locator(".andrea-formulas")).to_contain_text(
+        settings.short(float(Q[row] @ K[column]))
+    )
 
 
 def follow_softmax(panel):
@@ -139,50 +204,12 @@ def follow_softmax(panel):
     expect(panel.summary).to_contain_text(f"{steps.weights[7].max():.3g}", timeout=20_000)
 
 
-def test_reopened_without_its_kernel_a_notebook_shows_still_pictures(chromium, lab):
-    name = write_notebook(lab, "reopened.ipynb", "zh-Hant")
-    with lab_tab(chromium, lab) as tab:
-        tab.open(name)
-        tab.run_all()
-        for index, _ in enumerate(PANELS, 1):
-            Shown(tab, index)
-            assert pictures_in_sight(tab, index) == ["live"]
-        tab.page.evaluate("() => window.jupyterapp.commands.execute('docmanager:save')")
-        tab.page.wait_for_timeout(500)
-    # The kernel has ended; the notebook is one that JupyterLab trusts.
-    with lab_tab(chromium, lab) as tab:
-        tab.open(name)
-        for index, _ in enumerate(PANELS, 1):
-            tab.show_cell(index)
-            tab.page.wait_for_timeout(1500)
-            assert pictures_in_sight(tab, index) == ["keepsake"]
-            assert "model" not in text_in_sight(tab, index)
-    # A copy by other hands: not trusted, so no script and no style of its outputs is used.
-    notebook = json.loads((lab.folder / name).read_text(encoding="utf-8"))
-    notebook["cells"][0]["source"] = ["import andrea_lesson as al, andrea_lesson.panels as panels"]
-    (lab.folder / "copy.ipynb").write_text(json.dumps(notebook), encoding="utf-8")
-    with lab_tab(chromium, lab) as tab:
-        tab.open("copy.ipynb")
-        for index, _ in enumerate(PANELS, 1):
-            tab.show_cell(index)
-            tab.page.wait_for_timeout(1500)
-            assert pictures_in_sight(tab, index) == ["png"]
-            assert "model" not in text_in_sight(tab, index)
-
-
-KINDS = {"live": ".andrea-panel img", "keepsake": ".andrea-still", "png": ".jp-RenderedImage img"}
-
-
-def pictures_in_sight(tab, index):
-    """Which kinds of picture a cell shows, each as often as it does."""
-    cell = tab.show_cell(index)
-    return [
-        kind
-        for kind, selector in KINDS.items()
-        for one in cell.locator(selector).all()
-        if one.is_visible() and one.bounding_box()["height"] > 100
-    ]
-
-
-def text_in_sight(tab, index):
-    return tab.show_cell(index).locator(".jp-Cell-outputArea").inner_text()
+FOLLOW = {
+    "attention_panel": follow_attention,
+    "generation_panel": follow_generation,
+    "mask_panel": follow_mask,
+    "qkv_panel": follow_qkv,
+    "scaling_panel": follow_scaling,
+    "scores_panel": follow_scores,
+    "softmax_panel": follow_softmax,
+}

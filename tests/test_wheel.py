@@ -82,6 +82,10 @@ def test_carries_data_notebooks_and_settings(wheel):
         assert f"andrea_lesson/jupyter_config/{name}" in names
     modules = {f"andrea_lesson/{path.name}" for path in (ROOT / "andrea_lesson").glob("*.py")}
     assert modules <= names
+    folder = ROOT / "andrea_lesson" / "panels"
+    drawn = {path.name for path in folder.iterdir() if path.suffix in (".py", ".js", ".css")}
+    assert {"live.js", "live.css"} <= drawn
+    assert {f"andrea_lesson/panels/{name}" for name in drawn} <= names
     assert not any("/tests/" in name or "/src/" in name for name in names)
 
 

@@ -1,22 +1,28 @@
-"""What all panels share: controls → compute → view, one reaction a move, one line for errors."""
+"""What all panels share: controls → compute → picture, one reaction a move, one line for errors."""
 
 import base64
 import html
 import os
+import struct
 import zlib
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 from weakref import WeakSet
 
 import ipywidgets as widgets
 from IPython.display import display
 
+from ..figure_style import figure_bytes, save
 from ..labels import get_language, label, language
-from .controls import MEMORY, stops
-from .settings import SettingError
-from .view import WIDTH, PictureView
+from .controls import MEMORY, shown, stops
+from .layout import LARGE_WIDTH, WIDTH, Layout, enlarged, lay_out
+from .picture import Picture
+from .printed import PrintedView, print_picture, still
+from .settings import SettingError, choice
 
+VIEWS = ("live", "matplotlib")
 _live: "WeakSet[Panel]" = WeakSet()
 
 
@@ -29,10 +35,19 @@ class Panel(widgets.VBox):  # type: ignore[misc]
         The order is that on the screen.
     compute : callable
         Takes the values of the controls by name and returns a frozen dataclass.
-    view : PictureView
-        Shows such a dataclass.
+    describe : callable
+        Turns such a dataclass into a :class:`~andrea_lesson.panels.picture.Picture`.
     summarise : callable
         Says in one sentence what is on show.
+    view : {"live", "matplotlib"}
+        Canvases in the browser, or an image made by matplotlib for front ends that cannot load
+        the module which draws them.
+    large : bool
+        Larger type and pictures, for a projector.
+    selects : dict of str to str, optional
+        Control that is set when a place on an axis of the picture is chosen, by axis.
+    play : str, optional
+        Control that Play moves step by step.
     warn : callable, optional
         Says what is wrong with what is on show; None if nothing is.
     prepare : callable, optional
@@ -44,6 +59,8 @@ class Panel(widgets.VBox):  # type: ignore[misc]
     controls : dict of str to widget
     state : dataclass or None
         What is on show; None while an error is.
+    picture : Picture or None
+        The same as it is drawn.
     summary : str
         The picture in one sentence, in the language in force when the panel was made.
     error : str or None
@@ -56,22 +73,30 @@ class Panel(widgets.VBox):  # type: ignore[misc]
         self,
         controls: Mapping[str, widgets.Widget],
         compute: Callable[..., Any],
-        view: PictureView,
+        describe: Callable[[Any], Picture],
         summarise: Callable[[Any], str],
         *,
+        view: str = "live",
+        large: bool = False,
+        selects: Mapping[str, str] | None = None,
+        play: str | None = None,
         warn: Callable[[Any], str | None] = lambda state: None,
         prepare: Callable[[dict[str, Any]], None] = lambda controls: None,
     ) -> None:
+        choice("view", view, VIEWS)
         self.controls: dict[str, Any] = dict(controls)
-        self.view = view
         self.language = get_language()
         self.state: Any = None
+        self.picture: Picture | None = None
         self.summary = ""
         self.error: str | None = None
         self.warning: str | None = None
-        self._compute, self._summarise, self._warn = compute, summarise, warn
-        self._prepare = prepare
+        self.large = large
+        self.selects, self.play = dict(selects or {}), play
+        self._compute, self._describe, self._summarise = compute, describe, summarise
+        self._warn, self._prepare = warn, prepare
         self._reacting = False
+        self.view = self._make_view(view)
         # Each line keeps its place while it is empty, so that nothing below it jumps.
         self._error_line, self._warning_line, self._summary_line = (
             widgets.HTML(layout=widgets.Layout(width="100%", min_height="22px", margin="0"))
@@ -81,16 +106,32 @@ class Panel(widgets.VBox):  # type: ignore[misc]
             list(self.controls.values()),
             layout=widgets.Layout(flex_flow="row wrap", align_items="center", width="100%"),
         )
-        lines = [self._error_line, view.widget, self._warning_line, self._summary_line]
+        lines = [self._error_line, self.view.widget, self._warning_line, self._summary_line]
+        width = LARGE_WIDTH if large else WIDTH
         super().__init__(
             [box, *lines],
-            layout=widgets.Layout(width=f"{WIDTH}px", max_width="100%", overflow="hidden"),
+            layout=widgets.Layout(width=f"{width}px", max_width="100%", overflow="hidden"),
         )
         self.add_class("andrea-panel")
+        if large:
+            self.add_class("andrea-large")
         for control in self.controls.values():
             control.observe(self._moved, names="value")
         _live.add(self)
         self._moved()
+
+    def _make_view(self, view: str) -> Any:
+        if view == "matplotlib":
+            return PrintedView(advance=self.advance if self.play else None)
+        from .live import LiveView  # here: front ends without anywidget do without it
+
+        return LiveView(
+            select=self.select,
+            advance=self.advance if self.play else None,
+            save=self.save_bytes,
+        )
+
+    # -- one reaction a move -----------------------------------------------------------------------
 
     def _moved(self, change: Any = None) -> None:
         """React to a control; what `prepare` sets meanwhile belongs to the same move."""
@@ -107,29 +148,110 @@ class Panel(widgets.VBox):  # type: ignore[misc]
         try:
             self._prepare(self.controls)
             state = self._compute(**{name: c.value for name, c in self.controls.items()})
-            self.view.show(state)
+            picture = self._describe(state)
+            if self.large:
+                picture = enlarged(picture)
             summary, warning = self._summarise(state), self._warn(state)
             summary = summary[:1].upper() + summary[1:]
+            self.view.show(picture, lay_out(picture, large=self.large), summary)
         except Exception as problem:
             self.view.clear()
-            self._say(state=None, error=_sentence(problem))
+            self._say(state=None, picture=None, error=_sentence(problem))
             if strict():
                 raise
         else:
-            self._say(state=state, summary=summary, warning=warning)
+            self._say(state=state, picture=picture, summary=summary, warning=warning)
 
     def _say(
         self,
         *,
         state: Any,
+        picture: Picture | None,
         summary: str = "",
         error: str | None = None,
         warning: str | None = None,
     ) -> None:
-        self.state, self.summary, self.error, self.warning = state, summary, error, warning
-        self._error_line.value = _line(error, "alert", "#b3261e")
-        self._warning_line.value = _line(warning, "alert", "#8a4b00")
-        self._summary_line.value = _line(summary, "status", "inherit")
+        self.state, self.picture = state, picture
+        self.summary, self.error, self.warning = summary, error, warning
+        self._error_line.value = _line(error, "alert", "error")
+        self._warning_line.value = _line(warning, "alert", "warning")
+        self._summary_line.value = _line(summary, "status", "summary")
+
+    def select(self, places: Mapping[str, int]) -> None:
+        """Choose a place on one or more axes of the picture, as a click does.
+
+        Parameters
+        ----------
+        places : dict of str to int
+            By axis; axes that this panel does not select on are passed over.
+        """
+        wanted = {
+            self.selects[axis]: place for axis, place in places.items() if axis in self.selects
+        }
+        changed = {name: v for name, v in wanted.items() if self.controls[name].value != v}
+        if not changed or self._reacting:
+            return
+        self._reacting = True  # several controls, one reaction
+        try:
+            for name, value in changed.items():
+                self.controls[name].value = value
+        finally:
+            self._reacting = False
+        self._moved()
+
+    def advance(self) -> bool:
+        """Take the next step of what Play goes through; at the end it begins anew.
+
+        Returns
+        -------
+        bool
+            Whether there are more steps after this one.
+        """
+        assert self.play is not None
+        control = self.controls[self.play]
+        last = getattr(control, "limit", control.max)  # with one place a slider has two ends still
+        following = getattr(control, "following", control.value + 1)  # of uneven steps
+        control.value = following if control.value < last else control.min
+        return bool(control.value < last)
+
+    # -- pictures to keep --------------------------------------------------------------------------
+
+    def figure(self) -> Any:
+        """Draw what is on show as a matplotlib figure.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+
+        Raises
+        ------
+        SettingError
+            While a bad setting leaves nothing on show.
+        """
+        if self.picture is None:
+            raise SettingError(self.error or "")
+        with language(self.language):
+            return print_picture(self.picture, self._layout())
+
+    def save(self, path: str | Path) -> None:
+        """Save what is on show to a file that ends in .png, .svg or .pdf."""
+        save(self.figure(), path)
+
+    def save_bytes(self, kind: str) -> bytes:
+        """Return what is on show as the bytes of a file, `kind` being "png" or "svg"."""
+        return figure_bytes(self.figure(), kind)
+
+    def settings(self) -> str:
+        """Say in one line how the controls stand, for pictures that come without them."""
+        said = [
+            f"{control.description}: {shown(control)}"
+            for control in self.controls.values()
+            if not control.disabled
+        ]
+        return " · ".join(said)
+
+    def _layout(self) -> Layout | None:
+        return lay_out(self.picture, large=self.large) if self.picture else None
 
     def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, Any]:
         """The live widget, and beside it a picture for wherever no kernel answers."""
@@ -137,7 +259,8 @@ class Panel(widgets.VBox):  # type: ignore[misc]
         data: dict[str, Any] = {} if closed else super()._repr_mimebundle_(**kwargs)
         data["text/plain"] = self.summary or self.error or ""
         with language(self.language):
-            data["image/png"] = base64.b64encode(self.view.still()).decode("ascii")
+            png = still(self.picture, self._layout(), self.settings())
+        data["image/png"] = base64.b64encode(png).decode("ascii")
         return data
 
     def _ipython_display_(self, **kwargs: Any) -> None:
@@ -145,7 +268,7 @@ class Panel(widgets.VBox):  # type: ignore[misc]
         png, words = data["image/png"], data["text/plain"]
         publish: Any = display
         publish(data, metadata={"image/png": {"alt": words}}, raw=True)
-        publish({"text/html": _keepsake(png, words, *self.view.still_size)}, raw=True)
+        publish({"text/html": _keepsake(png, words)}, raw=True)
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__}: {self.summary or self.error}>"
@@ -153,13 +276,34 @@ class Panel(widgets.VBox):  # type: ignore[misc]
     def close(self) -> None:
         """Take the panel and all its parts off the screen and out of memory."""
         _live.discard(self)
-        for control in self.controls.values():
+        for control in vars(self).get("controls", {}).values():  # none if it could not be made
             control.unobserve_all()
             control.close()
         for part in self.children:
             part.close()
         super().close()
         self.__dict__.pop("_repr_mimebundle_", None)  # which now is None and hides the method
+
+
+def figure(make: Callable[..., Panel], **settings: Any) -> Any:
+    """Draw a panel as it starts, without its controls: for print, or where no widget can be had.
+
+    Parameters
+    ----------
+    make : callable
+        One of the panel functions, such as ``panels.mask_panel``.
+    **settings
+        What to give it.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+    """
+    panel = make(**(settings | {"view": "matplotlib"}))
+    try:
+        return panel.figure()
+    finally:
+        panel.close()
 
 
 def strict() -> bool:
@@ -218,15 +362,22 @@ def _sentence(problem: Exception) -> str:
     return label("panel_failed", problem=words)
 
 
-def _line(words: str | None, role: str, colour: str) -> str:
+# live.css sets the variables for dark themes.
+_COLOURS = {
+    "error": "var(--andrea-error, #b3261e)",
+    "warning": "var(--andrea-warning, #8a4b00)",
+    "summary": "inherit",
+}
+
+
+def _line(words: str | None, role: str, kind: str) -> str:
     if not words:
         return ""
-    return (
-        f'<div role="{role}" style="color: {colour}; line-height: 1.5">{html.escape(words)}</div>'
-    )
+    style = f"color: {_COLOURS[kind]}; line-height: 1.5"
+    return f'<div role="{role}" style="{style}">{html.escape(words)}</div>'
 
 
-def _keepsake(png: str, words: str, width: int, height: int) -> str:
+def _keepsake(png: str, words: str) -> str:
     """HTML that shows the still picture where the live panel cannot be had any more.
 
     JupyterLab prefers the live widget over the PNG in the same output and, in a notebook that
@@ -236,6 +387,7 @@ def _keepsake(png: str, words: str, width: int, height: int) -> str:
     dead = ".jp-OutputArea-child:not(:has(.andrea-panel)):not(:has(img))"
     still = ".jp-OutputArea-child:has(> .jp-OutputArea-output .andrea-still)"
     mine = f"andrea-still-{zlib.crc32(png.encode()):08x}"
+    width, height = struct.unpack(">II", base64.b64decode(png[:32])[16:24])  # of its header
     return (
         f'<div class="andrea-still {mine}" role="img" aria-label="{html.escape(words)}"><style>'
         f"{still} {{display: none}}"

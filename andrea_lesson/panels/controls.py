@@ -1,13 +1,15 @@
 """The controls of panels: all with a label, all reacting while they move, all of one width."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import ipywidgets as widgets
-from traitlets import validate
+import numpy as np
+from traitlets import observe, validate
 
 from ..labels import label
+from .settings import short
 
 MEMORY = ("touched", "kept")  # what a slider knows beside its value
 
@@ -54,11 +56,87 @@ def log_slider(name: str, value: float, low: float, high: float) -> LogSlider:
     )
 
 
-def stepped_slider(name: str, value: Any, options: Sequence[tuple[str, Any]]) -> Any:
-    """Make a slider over values that do not lie evenly, given as (words, value)."""
-    return widgets.SelectionSlider(
-        value=value, options=list(options), continuous_update=True, **_look(name)
-    )
+class Stepped(widgets.SelectionSlider):  # type: ignore[misc]
+    """A slider over whole numbers that do not lie evenly, `min` … `max`.
+
+    A value set by code may lie between two steps, and then becomes a step itself, or outside:
+    the panel then says so.  `touched` and `kept` are as in `Slider`.
+    """
+
+    touched = False
+    kept: int | None = None
+
+    def __init__(self, steps: Sequence[int], **look: Any) -> None:
+        self._steps = tuple(steps)
+        self._max = self._steps[-1]
+        super().__init__(options=_named(self._steps), continuous_update=True, **look)
+
+    @property
+    def steps(self) -> tuple[int, ...]:
+        """What is on offer now."""
+        return tuple(self._options_values)
+
+    @property
+    def min(self) -> int:
+        """The first step."""
+        return self._steps[0]
+
+    @property
+    def max(self) -> int:
+        """The last step on offer; setting it brings the value along if need be."""
+        return self._max
+
+    @max.setter
+    def max(self, limit: int) -> None:
+        self._max = limit
+        self._offer(self.value if _is_whole(self.value) and self.value <= limit else limit)
+
+    @property
+    def following(self) -> int:
+        """The step after the value; the last one at the end."""
+        return next((step for step in self._options_values if step > self.value), self._max)
+
+    def _offer(self, value: int) -> None:
+        """Offer all steps up to `max`, and `value` among them."""
+        steps = sorted({*(step for step in self._steps if step <= self._max), self._max, value})
+        # ipywidgets itself would go back to the first option here.
+        self._options_full = _named(steps)
+        self._options_values = tuple(steps)
+        with self.hold_sync():
+            self.set_trait("_options_labels", tuple(name for name, _ in self._options_full))
+            self.index = steps.index(value)
+            if self.value != value:
+                self.value = value
+
+    @validate("value")
+    def _validate_value(self, proposal: Any) -> Any:
+        value = proposal["value"]
+        self.touched = True
+        if _is_whole(value) and self.min <= value <= self.max and value not in self._options_values:
+            self._offer(value)
+        return value
+
+    @observe("value")
+    def _propagate_value(self, change: Any) -> None:
+        if change.new in self._options_values:
+            self.index = self._options_values.index(change.new)
+
+    @observe("index")
+    def _propagate_index(self, change: Any) -> None:
+        self.value = self._options_values[change.new]
+
+
+def _named(steps: Iterable[int]) -> tuple[tuple[str, int], ...]:
+    return tuple((f"{step:,}", step) for step in steps)
+
+
+def _is_whole(value: Any) -> bool:
+    return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+
+
+def stepped_slider(name: str, value: int, steps: Sequence[int]) -> Stepped:
+    """Make a slider over whole numbers that do not lie evenly, in growing order."""
+    return Stepped(steps, value=value, **_look(name))
 
 
 def dropdown(name: str, value: Any, options: Sequence[tuple[str, Any]]) -> Any:
@@ -79,7 +157,7 @@ def _look(name: str) -> dict[str, Any]:
     }
 
 
-def follow(control: Slider, leader: Slider, less: int = 0) -> None:
+def follow(control: Slider, leader: Slider | Stepped, less: int = 0) -> None:
     """Let a slider end at another's value, or `less` below, and bring its value along if need be.
 
     A value that code has set beyond the limit stays, so that the order in which a cell sets
@@ -94,13 +172,23 @@ def follow(control: Slider, leader: Slider, less: int = 0) -> None:
         control.value = limit
 
 
+def shown(control: Any) -> str:
+    """Say where a control stands, as it says so itself."""
+    if isinstance(control, widgets.Checkbox):
+        return label("yes" if control.value else "no")
+    if isinstance(control, widgets.Dropdown):
+        return str(control.label)
+    value = control.value
+    return short(value) if isinstance(value, float) else f"{value:,}"
+
+
 def stops(control: Any) -> list[Any]:
     """Values that a test of a control should visit."""
     if isinstance(control, widgets.Checkbox):
         return [False, True]
-    if isinstance(control, widgets.SelectionSlider):
-        values = [value for _, value in control.options]
-        return [values[0], values[len(values) // 2], values[-1]]
+    if isinstance(control, Stepped):
+        steps = control.steps
+        return [steps[0], steps[len(steps) // 2], steps[-1]]
     if isinstance(control, widgets.Dropdown):
         return [value for _, value in control.options]
     if isinstance(control, widgets.FloatLogSlider):

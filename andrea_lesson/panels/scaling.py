@@ -5,25 +5,21 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
-from matplotlib.patches import PathPatch
-from matplotlib.path import Path
 
 from .. import experiments
-from ..experiments import COMPONENTS, DIVISORS, FloatArray, effective_keys
-from ..figure_parts import level_lines, rectangles
-from ..figure_style import COMPARED, LABEL, MEASURED, THEORY
+from ..experiments import DIVISORS, LONGEST, WIDEST, FloatArray, RowSpreads, RunningScores
+from ..family import FAMILY
 from ..labels import label
-from ..plot_inputs import round_up
 from ..scaled_dot_product import softmax
 from .base import Panel
-from .controls import dropdown, slider, stepped_slider
-from .settings import SEEDS, choice, short, whole
-from .view import AxesByName, PictureView, place
+from .controls import dropdown, log_slider, slider, stepped_slider
+from .scaling_picture import describe, summarise, warn
+from .settings import SEEDS, SettingError, choice, whole
 
-MOST_BARS = 16  # weights of the row that are drawn, the largest ones
-PAIRS = 500  # dot products behind a standard deviation: a new seed is drawn in half a second
+COMPONENTS = (*experiments.COMPONENTS, "any")
+SIGMAS = (0.1, 4.0)  # standard deviations of "any" components
+D_MODELS = tuple(sorted({model.d_model for model in FAMILY}))
+THEORY_UP_TO = 1.0  # std of scores: what scaling makes of it; beyond, rows soon freeze
 
 
 def _log_spaced(low: int, high: int, per_octave: int) -> tuple[int, ...]:
@@ -32,34 +28,54 @@ def _log_spaced(low: int, high: int, per_octave: int) -> tuple[int, ...]:
     return tuple(sorted({round(2 ** (step / per_octave)) for step in steps}))
 
 
-WIDTHS = _log_spaced(1, experiments.WIDEST, 8)
-LENGTHS = _log_spaced(2, experiments.LONGEST, 4)
+WIDTHS = _log_spaced(1, WIDEST, 8)
+LENGTHS = _log_spaced(2, LONGEST, 4)
 
 
 @dataclass(frozen=True, eq=False)
 class ScalingState:
     """What the scaling panel shows; all scores are those after the division.
 
-    `widths`, `std`, `predicted_std` and `keys` go over d_k, and `place` is where this d_k is
-    among them.  `scores` is a sample at this d_k, `row` the scores of one query with T keys,
-    with its `weights` and `effective_keys`; `keys` are medians over 16 such rows.
+    `std`, `keys` and `match` go over the d_k of `widths`; the last two are medians over 64 rows
+    of T keys, and in `key_grid` the effective keys have a row for each T of `lengths`.
+    `*_here` are the same at this d_k, and `predicted_*` what theory says, NaN where it says
+    nothing: that of keys and match is for scores that spread by 1 at most.
+
+    `scores` are those of 64 queries with 1024 keys, `row` those of the first query with T keys,
+    with its `weights` and `effective_keys`; `std_limits` are powers of 10 that take in `std` at
+    all d_k and sigma.  `match` is the weight of a key that equals the
+    query, `match_score` its score in theory.  `sigma` is 1 unless it was chosen.
     """
 
     d_k: int
     T: int
     divisor: str
     divisor_value: float
+    d_model: int
     components: str
+    sigma: float
     seed: int
-    widths: tuple[int, ...]
-    place: int
-    std: FloatArray
-    predicted_std: FloatArray
     scores: FloatArray
     row: FloatArray
     weights: FloatArray
     effective_keys: float
+    widths: tuple[int, ...]
+    lengths: tuple[int, ...]
+    std_limits: tuple[float, float]
+    std: FloatArray
+    predicted_std: FloatArray
+    std_here: float
+    predicted_std_here: float
+    key_grid: FloatArray
     keys: FloatArray
+    predicted_keys: FloatArray
+    keys_here: float
+    predicted_keys_here: float
+    match: FloatArray
+    predicted_match: FloatArray
+    match_here: float
+    predicted_match_here: float
+    match_score_here: float
 
 
 def compute(
@@ -67,7 +83,9 @@ def compute(
     d_k: int = 64,
     T: int = 128,
     divisor: str = "none",
+    d_model: int = 768,
     components: str = "unit-variance",
+    sigma: float = 1.0,
     seed: int = 0,
 ) -> ScalingState:
     """Random dot products of width d_k, and what softmax makes of a row of T of them.
@@ -78,10 +96,15 @@ def compute(
         1…4096.
     T : int
         Keys in the row, 2…1024.
-    divisor : {"none", "sqrt_d_k", "d_k"}
+    divisor : {"none", "sqrt_d_k", "d_k", "sqrt_d_model"}
         What the scores are divided by.
-    components : {"unit-variance", "unit-vectors"}
-        As in :func:`andrea_lesson.experiments.score_spreads`.
+    d_model : {384, 768, 1536}
+        Of the divisor √d_model.
+    components : {"unit-variance", "unit-vectors", "any"}
+        Components of mean 0 and variance 1, vectors of length 1, or components of mean 0 and
+        standard deviation `sigma`.
+    sigma : float
+        0.1…4; of "any" components.
     seed : int
 
     Returns
@@ -93,203 +116,187 @@ def compute(
     SettingError
         In one sentence of the current language.
     """
-    d_k, T = whole("d_k", d_k, WIDTHS[0], WIDTHS[-1]), whole("T", T, LENGTHS[0], LENGTHS[-1])
+    d_k, T = whole("d_k", d_k, 1, WIDEST), whole("T", T, 2, LONGEST)
     choice("divisor", divisor, DIVISORS)
+    choice("d_model", d_model, D_MODELS)
     choice("components", components, COMPONENTS)
     seed = whole("seed", seed, *SEEDS)
-    widths = tuple(sorted({*WIDTHS, d_k}))
-    spreads = experiments.score_spreads(widths, components=components, pairs=PAIRS, seed=seed)
-    divisors = _divisors(widths, divisor)
-    here = widths.index(d_k)
-    row = _row(d_k, T, divisor, components, seed)
+    sigma = _sigma(sigma) if components == "any" else 1.0
+    kind = "unit-vectors" if components == "unit-vectors" else "unit-variance"
+    drawn = _Drawn(seed, kind, sigma, divisor, d_model if divisor == "sqrt_d_model" else None)
+
+    running = _all_widths(seed) if d_k in WIDTHS else _one_width(seed, d_k)
+    place = list(running.d_k).index(d_k)
+    factors = drawn.factors((d_k,))
+    scores = running.of(kind, places=slice(place, place + 1), factors=factors)[0]  # (64, 1024)
+    row = scores[0, :T].astype(np.float64)
     weights = softmax(row)
+    keys, match = _medians(drawn, T, WIDTHS)
+    keys_here, match_here = _medians(drawn, T, (d_k,))
+    # Theory at all widths of the curves, and at the end at this one.
+    predicted_std = drawn.predicted_std((*WIDTHS, d_k))
+    match_score = drawn.match_score((*WIDTHS, d_k))
+    told = predicted_std <= THEORY_UP_TO * (1 + 1e-9)
+    predicted_keys = np.where(told, experiments.theory_keys(predicted_std, T), np.nan)
+    predicted_match = np.where(
+        told, experiments.theory_match(match_score, predicted_std, T), np.nan
+    )
     return ScalingState(
         d_k=d_k,
         T=T,
         divisor=divisor,
-        divisor_value=float(divisors[here]),
+        divisor_value=experiments.divisor_value(divisor, d_k, d_model),
+        d_model=d_model,
         components=components,
+        sigma=sigma,
         seed=seed,
-        widths=widths,
-        place=here,
-        std=spreads.std / divisors,
-        predicted_std=spreads.predicted_std / divisors,
-        scores=spreads.scores[here] / divisors[here],
+        scores=scores.ravel(),
         row=row,
         weights=weights,
-        effective_keys=float(effective_keys(weights)),
-        keys=_keys(widths, T, divisor, components, seed),
+        effective_keys=float(experiments.effective_keys(weights)),
+        widths=WIDTHS,
+        lengths=LENGTHS,
+        std_limits=_std_limits(drawn, components),
+        std=_raw_std(seed, kind) * drawn.factors(WIDTHS),
+        predicted_std=predicted_std[:-1],
+        std_here=float(scores.std()),
+        predicted_std_here=float(predicted_std[-1]),
+        key_grid=_measured(drawn, LENGTHS, WIDTHS).effective_keys,
+        keys=keys,
+        predicted_keys=predicted_keys[:-1],
+        keys_here=float(keys_here[0]),
+        predicted_keys_here=float(predicted_keys[-1]),
+        match=match,
+        predicted_match=predicted_match[:-1],
+        match_here=float(match_here[0]),
+        predicted_match_here=float(predicted_match[-1]),
+        match_score_here=float(match_score[-1]),
     )
 
 
-def _divisors(widths: tuple[int, ...], divisor: str) -> FloatArray:
-    return np.array([experiments.divisor_value(divisor, width) for width in widths])
+def _sigma(value: Any) -> float:
+    low, high = SIGMAS
+    if not low <= value <= high:
+        raise SettingError(
+            label("bad_range", name=label("control_sigma"), value=value, low=low, high=high)
+        )
+    return float(value)
 
 
-def _row(d_k: int, T: int, divisor: str, components: str, seed: int) -> FloatArray:
-    raw = experiments.random_row(d_k, T, components=components, seed=seed)
-    return raw / experiments.divisor_value(divisor, d_k)
+# -- what is drawn once and measured once ---------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Drawn:
+    """Random vectors and what their scores are divided by: caches go by it."""
+
+    seed: int
+    kind: str  # one of experiments.COMPONENTS
+    sigma: float
+    divisor: str
+    d_model: int | None
+
+    def factors(self, widths: tuple[int, ...]) -> FloatArray:
+        """What the scores of components of variance 1, or of unit vectors, are multiplied by."""
+        values = [experiments.divisor_value(self.divisor, d_k, self.d_model) for d_k in widths]
+        return self.sigma**2 / np.array(values)
+
+    def predicted_std(self, widths: tuple[int, ...]) -> FloatArray:
+        return experiments.theory_std(widths, components=self.kind) * self.factors(widths)
+
+    def match_score(self, widths: tuple[int, ...]) -> FloatArray:
+        """Score of a key that equals the query; without factors d_k on average, or 1."""
+        squares = np.array(widths, dtype=float) if self.kind == "unit-variance" else 1.0
+        return squares * self.factors(widths)
+
+
+def _std_limits(drawn: _Drawn, components: str) -> tuple[float, float]:
+    """Powers of 10 around all that the sliders can make of the standard deviation."""
+    std = drawn.predicted_std((WIDTHS[0], WIDTHS[-1]))
+    if components == "any":
+        std = np.outer(std, np.array(SIGMAS) ** 2) / drawn.sigma**2
+    low, high = np.floor(np.log10(min(std.min() * 1.01, 0.1))), np.ceil(np.log10(std.max()))
+    return float(10**low), float(10 ** max(high, 1.0))
+
+
+@lru_cache(maxsize=1)  # 21 MB
+def _all_widths(seed: int) -> RunningScores:
+    return experiments.running_scores(WIDTHS, seed=seed)
+
+
+@lru_cache(maxsize=4)  # a quarter of a megabyte each
+def _one_width(seed: int, d_k: int) -> RunningScores:
+    """For a width between those of the slider."""
+    return experiments.running_scores((d_k,), seed=seed)
 
 
 @lru_cache(maxsize=8)
-def _keys(widths: tuple[int, ...], T: int, divisor: str, components: str, seed: int) -> FloatArray:
-    """Median effective keys at each width, over rows of which one is that in the panel."""
-    raw = experiments.row_scores(widths, components=components, seed=seed)[..., :T]
-    weights = softmax(raw / _divisors(widths, divisor)[:, None, None])  # (widths, rows, T)
-    keys: FloatArray = np.median(effective_keys(weights), axis=-1)  # (widths,)
-    keys.setflags(write=False)
-    return keys
+def _raw_std(seed: int, kind: str) -> FloatArray:
+    running = _all_widths(seed)
+    std = [running.of(kind, places=slice(at, at + 1)).std() for at in range(len(WIDTHS))]
+    return np.array(std, dtype=float)
 
 
-def scaling_panel() -> Panel:
-    """Spread of scores, a row of weights and effective keys, following d_k and T.
+@lru_cache(maxsize=64)  # 45 kB each at most
+def _measured(drawn: _Drawn, Ts: tuple[int, ...], widths: tuple[int, ...]) -> RowSpreads:
+    running = _all_widths(drawn.seed) if widths == WIDTHS else _one_width(drawn.seed, *widths)
+    return experiments.row_spreads(running, Ts, drawn.factors(widths), components=drawn.kind)
+
+
+def _medians(drawn: _Drawn, T: int, widths: tuple[int, ...]) -> tuple[FloatArray, FloatArray]:
+    """Effective keys, and weight of a perfect match, at one T; of one look-up where it can be."""
+    over = WIDTHS if set(widths) <= set(WIDTHS) else widths
+    Ts = LENGTHS if T in LENGTHS and over == WIDTHS else (T,)
+    measured, row = _measured(drawn, Ts, over), Ts.index(T)
+    places = [over.index(d_k) for d_k in widths]
+    return measured.effective_keys[row, places], measured.match[row, places]
+
+
+# -- the panel ------------------------------------------------------------------------------------
+
+
+def scaling_panel(*, view: str = "live", large: bool = False) -> Panel:
+    """Spread of scores, weights, effective keys and a perfect match, following d_k and T.
+
+    Parameters
+    ----------
+    view : {"live", "matplotlib"}
+        As in :class:`~andrea_lesson.panels.base.Panel`.
+    large : bool
+        For a projector.
 
     Returns
     -------
     Panel
-        Controls `d_k`, `T`, `divisor`, `components`, `seed`.
+        Controls `d_k`, `T`, `divisor`, `d_model`, `components`, `sigma`, `seed`.
     """
+    models = {model.d_model: model.name for model in FAMILY}
+
+    def prepare(controls: dict[str, Any]) -> None:
+        controls["d_model"].disabled = controls["divisor"].value != "sqrt_d_model"
+        controls["sigma"].disabled = controls["components"].value != "any"
+
     controls = {
-        "d_k": stepped_slider("d_k", 64, [(f"{width:,}", width) for width in WIDTHS]),
-        "T": stepped_slider("T", 128, [(f"{length:,}", length) for length in LENGTHS]),
+        "d_k": stepped_slider("d_k", 64, WIDTHS),
+        "T": stepped_slider("T", 128, LENGTHS),
+        "seed": slider("seed", 0, *SEEDS),
         "divisor": dropdown("divisor", "none", [(label(f"divisor_{d}"), d) for d in DIVISORS]),
+        "d_model": dropdown(
+            "d_model", 768, [(f"{width:,} ({models[width]})", width) for width in D_MODELS]
+        ),
         "components": dropdown(
             "components", COMPONENTS[0], [(label(f"components_{c}"), c) for c in COMPONENTS]
         ),
-        "seed": slider("seed", 0, *SEEDS),
+        "sigma": log_slider("sigma", 1.0, *SIGMAS),
     }
-    charts = _Charts()
-    return Panel(controls, compute, PictureView(320, charts.arrange, charts.draw), _summary)
-
-
-class _Charts:
-    """Four charts whose curves are kept and moved: standard deviation, scores, row, keys."""
-
-    def arrange(self, figure: Figure) -> AxesByName:
-        """Make the axes and everything in them that does not depend on the state."""
-        names = ("std", "scores", "row", "keys")
-        axes = {name: place(figure, 50 + 230 * i, 48, 176, 170) for i, name in enumerate(names)}
-        for ax in axes.values():
-            ax.spines[["top", "right"]].set_visible(False)
-            ax.tick_params(length=0)
-        for name in ("std", "keys"):
-            axes[name].set_xscale("log", base=2)
-            axes[name].set_yscale("log")
-            axes[name].minorticks_off()
-            axes[name].grid(axis="y")
-            axes[name].set_xlim(WIDTHS[0] / 1.5, WIDTHS[-1] * 1.5)
-            _ticks(axes[name], "x", [1, 16, 256, 4096])
-            axes[name].set_xlabel("d_k")
-        (self.std,) = axes["std"].plot([], [], color=MEASURED, label=label("panel_measured"))
-        (self.theory,) = axes["std"].plot([], [], **_PREDICTED, label=label("panel_predicted"))
-        words = label("panel_keys_rows", rows=experiments.ROWS)
-        (self.keys,) = axes["keys"].plot([], [], color=MEASURED, label=words)
-        self.theories = [
-            axes["keys"].plot([], [], dash, color=THEORY, lw=1.6, label=label(words))[0]
-            for dash, words in ((":", "panel_keys_scaled"), ("-.", "panel_keys_freeze"))
-        ]
-        _ticks(axes["keys"], "y", [1, 4, 16, 64, 256, 1024])
-        axes["keys"].set_ylim(0.8, experiments.LONGEST * 1.5)
-        self.here = {
-            name: axes[name].plot([], [], "o", markersize=9, color=COMPARED)[0]
-            for name in ("std", "keys")
-        }
-        filled: dict[str, Any] = {"fill": True, "color": MEASURED, "alpha": 0.75}
-        self.bins = axes["scores"].stairs([0], [0, 1], **filled, label=label("panel_measured"))
-        (self.normal,) = axes["scores"].plot([], [], **_PREDICTED, label=label("panel_normal"))
-        axes["scores"].set_yticks([])
-        axes["scores"].spines["left"].set_visible(False)
-        axes["scores"].set_xlabel(label("panel_scores_after"))
-        self.bars = PathPatch(_NOTHING, color=MEASURED, lw=0, label=label("panel_row_weights"))
-        axes["row"].add_patch(self.bars)
-        (self.uniform,) = axes["row"].plot([], [], **_PREDICTED, label=label("panel_uniform"))
-        axes["row"].set_ylim(0, 1.05)  # fixed: frozen rows stand tall, even ones lie flat
-        _ticks(axes["row"], "y", [0.0, 0.5, 1.0])
-        for ax in axes.values():
-            ax.xaxis.set_label_coords(0.5, -0.12)
-            ax.legend(loc="upper center", bbox_to_anchor=(0.5, -0.22), borderpad=0, ncols=1)
-        return axes
-
-    def draw(self, axes: AxesByName, state: ScalingState) -> str:
-        """Move everything to where the state has it."""
-        self._draw_std(axes["std"], state)
-        self._draw_scores(axes["scores"], state)
-        self._draw_row(axes["row"], state)
-        self._draw_keys(axes["keys"], state)
-        return label("caption_random", seed=state.seed)
-
-    def _draw_std(self, ax: Axes, state: ScalingState) -> None:
-        self.std.set_data(state.widths, state.std)
-        self.theory.set_data(state.widths, state.predicted_std)
-        self.here["std"].set_data([state.d_k], [state.std[state.place]])
-        low, high = state.predicted_std.min(), state.predicted_std.max()
-        ax.set_ylim(min(low, 0.1) / 2, max(high, 10) * 2)
-        powers = np.arange(np.ceil(np.log10(min(low, 0.1))), np.log10(max(high, 10)) + 0.1)
-        _ticks(ax, "y", [float(f"1e{power:.0f}") for power in powers])
-        _title(ax, label("panel_std_title", std=short(float(state.std[state.place]))))
-
-    def _draw_scores(self, ax: Axes, state: ScalingState) -> None:
-        std = float(state.predicted_std[state.place])
-        limit = round_up(4 * std)
-        edges = np.linspace(-limit, limit, 41)
-        density, _ = np.histogram(state.scores, edges, density=True)
-        self.bins.set_data(density, edges)
-        x = np.linspace(-limit, limit, 200)
-        curve = np.exp(-0.5 * (x / std) ** 2) / (std * np.sqrt(2 * np.pi))
-        self.normal.set_data(x, curve)
-        ax.set(xlim=(-limit, limit), ylim=(0, 1.1 * max(density.max(), curve.max())))
-        _ticks(ax, "x", [-limit, 0.0, limit])
-        _title(ax, label("panel_scores_title", count=len(state.scores), d_k=f"{state.d_k:,}"))
-
-    def _draw_row(self, ax: Axes, state: ScalingState) -> None:
-        largest = np.sort(state.weights)[::-1][:MOST_BARS]
-        count = len(largest)
-        ranks = np.arange(1.0, count + 1)
-        self.bars.set_path(rectangles(ranks - 0.4, ranks + 0.4, np.zeros(count), largest))
-        self.uniform.set_data([0.4, count + 0.6], [1 / state.T, 1 / state.T])
-        ax.set_xlim(0.4, count + 0.6)
-        _ticks(ax, "x", [1, count])
-        ax.set_xlabel(label("panel_largest_keys", count=count, T=f"{state.T:,}"))
-        _title(ax, label("panel_row_title", largest=short(float(state.weights.max()))))
-
-    def _draw_keys(self, ax: Axes, state: ScalingState) -> None:
-        self.keys.set_data(state.widths, state.keys)
-        scaled, freeze = self.theories  # both are about components of variance 1
-        scaled.set_data([WIDTHS[0], WIDTHS[-1]], [state.T / np.sqrt(np.e)] * 2)
-        freeze.set_data([2 * np.log(state.T)] * 2, ax.get_ylim())
-        for line in self.theories:
-            line.set_visible(state.components == "unit-variance")
-        median = float(state.keys[state.place])
-        self.here["keys"].set_data([state.d_k], [median])
-        _title(ax, label("panel_keys_title", keys=short(median), T=f"{state.T:,}"))
-
-
-_NOTHING = Path(np.zeros((1, 2)))
-_PREDICTED: dict[str, Any] = {"color": COMPARED, "linestyle": "--", "linewidth": 1.8}
-
-
-def _ticks(ax: Axes, which: str, values: list[float] | list[int]) -> None:
-    """Set ticks and their words by hand: no tick then depends on what a font lacks."""
-    axis = ax.xaxis if which == "x" else ax.yaxis
-    axis.set_ticks(values, [short(value) for value in values])
-
-
-def _title(ax: Axes, words: str) -> None:
-    ax.set_title(words, fontsize=LABEL + 1, y=1.0, pad=10)
-    level_lines(ax.title)
-
-
-def _summary(state: ScalingState) -> str:
-    return label(
-        "scaling_summary",
-        components=label(f"components_{state.components}"),
-        d_k=f"{state.d_k:,}",
-        divisor=short(state.divisor_value),
-        std=short(float(state.std[state.place])),
-        predicted=short(float(state.predicted_std[state.place])),
-        T=f"{state.T:,}",
-        keys=short(state.effective_keys),
-        rows=experiments.ROWS,
-        median=short(float(state.keys[state.place])),
-        largest=short(float(state.weights.max())),
+    return Panel(
+        controls,
+        compute,
+        describe,
+        summarise,
+        view=view,
+        large=large,
+        play="d_k",
+        warn=warn,
+        prepare=prepare,
     )

@@ -107,7 +107,7 @@ def build_mask(
     if kind == "causal":
         return causal_mask(T)
     if kind == "sliding-window":
-        return sliding_window_mask(T, window=whole("window", window, 1, 64))
+        return sliding_window_mask(T, window=whole("window", window, 1, 1024))
     if kind == "prefix":
         return prefix_mask(T, prefix=whole("prefix", prefix, 0, T))
     if kind == "padding":
@@ -120,12 +120,23 @@ def build_mask(
 def short(value: float) -> str:
     """Write a number with three digits, the way a reader writes it: no "e", a real minus."""
     if value == 0 or not np.isfinite(value):
-        return f"{value:g}".replace("inf", "∞").replace("-", "−")
+        return f"{value:g}".replace("inf", "∞").replace("nan", "NaN").replace("-", "−")
     power = int(np.floor(np.log10(abs(value))))
-    if power < -4:
+    if not -5 < power < 7:
         raised = str(power).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
         factor = f"{value / 10.0**power:.3g}"
         text = f"10{raised}" if factor == "1" else f"{factor} × 10{raised}"
     else:
         text = f"{value:,.0f}" if abs(value) >= 999.5 else f"{value:.3g}"
     return text.replace("-", "−")
+
+
+def subscript(place: int) -> str:
+    """Write a place the way it hangs on a symbol: q₃."""
+    return str(place).translate(str.maketrans("-0123456789", "₋₀₁₂₃₄₅₆₇₈₉"))
+
+
+def factor(value: float) -> str:
+    """Write a number as it stands in a product or a sum: in brackets below 0."""
+    text = short(float(value))
+    return f"({text})" if text.startswith("−") else text

@@ -1,7 +1,11 @@
 """Where a panel's Q, K and V come from: random vectors, or the six tokens of the lesson."""
 
+from functools import lru_cache
 from typing import Any
 
+import numpy as np
+
+from .. import experiments
 from ..experiments import FloatArray, random_qkv
 from ..labels import label
 from ..scaled_dot_product import project_qkv
@@ -13,7 +17,7 @@ STARTS = {"random": RANDOM, "example": EXAMPLE}
 
 
 def vectors(
-    source: str, T: int, d_k: int, seed: int
+    source: str, T: int, d_k: int, seed: int, *, head: int = 0, longest: int = LONGEST
 ) -> tuple[FloatArray, FloatArray, FloatArray, list[str] | None]:
     """Make the vectors that a panel shows.
 
@@ -21,11 +25,15 @@ def vectors(
     ----------
     source : {"random", "running-example"}
     T : int
-        Positions, 1…64, or 1…6 of the running example.
+        Positions, 1…`longest`, or 1…6 of the running example.
     d_k : int
         Width of queries and keys, 1…256; that of the running example is fixed.
     seed : int
         Of the random vectors.
+    head : int
+        Each head has random vectors of its own.
+    longest : int
+        Positions that the panel offers.
 
     Returns
     -------
@@ -42,15 +50,28 @@ def vectors(
     """
     choice("source", source, SOURCES)
     if source == RANDOM:
-        whole("T", T, 1, LONGEST)
+        whole("T", T, 1, longest)
         whole("d_k", d_k, 1, WIDEST)
-        return *random_qkv(T, d_k, seed=whole("seed", seed, *SEEDS)), None
+        whole("seed", seed, *SEEDS)
+        width = next(power for power in (64, 128, WIDEST) if d_k <= power)
+        # In one piece of memory: products of pieces can take a hundred times as long.
+        Q, K, V = (np.ascontiguousarray(array[:T, :d_k]) for array in _drawn(width, seed, head))
+        return Q, K, V, None
     example = running_example()
     whole("T", T, 1, len(example.tokens))
     width = example.W_K.shape[1]
     whole("d_k", d_k, width, width)
     Q, K, V = project_qkv(example.X[:T], example.W_Q, example.W_K, example.W_V)
     return Q, K, V, example.tokens[:T]
+
+
+@lru_cache(maxsize=4)  # 6 MB at most each
+def _drawn(width: int, seed: int, head: int) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Draw once what any T and d_k then cut out of it; no two heads share a seed."""
+    drawn = random_qkv(experiments.LONGEST, width, seed=seed + head * (SEEDS[1] + 1))
+    for array in drawn:
+        array.setflags(write=False)  # who changed it would change it for all
+    return drawn
 
 
 def caption(source: str, seed: int) -> str:
@@ -70,7 +91,7 @@ def starting_source(source: str) -> str:
     return STARTS[source]
 
 
-def limit_to_source(controls: dict[str, Any]) -> None:
+def limit_to_source(controls: dict[str, Any], *, longest: int = LONGEST) -> None:
     """Hold T and d_k to the running example while it is the source, and give them back.
 
     Sets limits, values and what is greyed out.
@@ -89,7 +110,7 @@ def limit_to_source(controls: dict[str, Any]) -> None:
             d_k.kept = d_k.value
         d_k.value = width
     elif T.kept is not None:
-        T.max = LONGEST
+        T.max = longest
         if not T.touched:  # since the example came
             T.value = T.kept
         d_k.value = d_k.kept
