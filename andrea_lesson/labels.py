@@ -259,7 +259,8 @@ LABELS: dict[str, tuple[str, str]] = {
     ),
     "scaling_match_line": (
         "完美的鍵　w = 1 ÷ (1 + (T − 1) e^({exponent})) = {weight}（實測 {measured}）{where}",
-        "perfect match: w = 1 ÷ (1 + (T − 1) e^({exponent})) = {weight} (measured {measured}){where}",
+        "perfect match: w = 1 ÷ (1 + (T − 1) e^({exponent})) = {weight} "
+        "(measured {measured}){where}",
     ),
     "scaling_match_where": ("，m = q · q ÷ 除數 = {score}", ", m = q · q ÷ divisor = {score}"),
     "scaling_match_untold": (
@@ -909,6 +910,8 @@ LABELS: dict[str, tuple[str, str]] = {
         "重新正規化：與先遮相差 < 1e-15",
         "normalized again: within 1e-15 of masking before",
     ),
+    "with_cache": ("點積個數，有快取", "dot products, with a cache"),
+    "without_cache": ("點積個數，沒有快取", "dot products, no cache"),
     "same_masked": ("有遮罩：與逐步生成相同", "mask: same as step by step"),
     "same_unmasked": ("沒有遮罩：與逐步生成相同", "no mask: same as step by step"),
     "visible_pairs": ("看得到的配對", "visible pairs"),

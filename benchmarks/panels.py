@@ -79,11 +79,11 @@ def heading(words: str) -> None:
 
 def report(words: str, number: float, unit: str = "ms", wanted: str = "") -> None:
     """Print one line; `wanted` is like "<= 25" or ">= 20", and empty where nothing is asked."""
-    line = f"{words:<58}{number:>9,.1f} {unit:<6}"
+    line = f"{words:<58}{number:>9,.1f} {unit:<5}"
     if wanted:
         sign, limit = wanted.split()
         good = number <= float(limit) if sign == "<=" else number >= float(limit)
-        line += f"  wanted {sign.replace('=', '')}= {limit:<6}{'met' if good else 'MISSED'}"
+        line += f"wanted {wanted:<9}{'met' if good else 'missed'}"
     print(line.rstrip(), flush=True)
 
 
@@ -320,7 +320,8 @@ def random_moves(browser: Browser, lab: Lab, moves: int, before: int, batch: int
     report("settings refused in one sentence", end["refused"], "")
     report("open figures more than before", end["figures"] - start["figures"], "", "<= 0")
     report("open comms more than before", end["comms"] - start["comms"], "", "<= 0")
-    report("memory of the kernel more than before", end["MB"] - start["MB"], "MB", "<= 10")
+    report("memory of the kernel more than before", end["used"] - start["used"], "MB", "<= 10")
+    report("the same with what the allocator keeps free", end["held"] - start["held"], "MB")
 
 
 # -- all of it -------------------------------------------------------------------------------------

@@ -1,5 +1,6 @@
 """Checks that run nothing: twins against each other, stored notebooks against their sources."""
 
+import ast
 import csv
 import json
 import re
@@ -30,6 +31,7 @@ from build_words import (
     chinese_problems,
     code_word_problems,
     label_problems,
+    plain_python,
     readme_problems,
 )
 
@@ -67,6 +69,7 @@ def check(project: Project, sources: Sequence[Path] = ()) -> Iterator[str]:
         yield from _told(place, twin_problems, cells, names)
         yield from _told(place, chinese_cell_problems, cells, glossary)
         yield from _told(place, code_word_problems, cells)
+        yield from _told(place, panel_problems, cells)
         for language in LANGUAGES:
             place = f"notebooks/{language}/{source.stem}.ipynb"
             path = project.notebook(source.stem, language)
@@ -157,6 +160,39 @@ def chinese_cell_problems(cells: list[Cell], glossary: Glossary) -> Iterator[str
             yield from (f"{cell.key}: {text}" for text in chinese_problems(cell.text, glossary))
     if setup := first_code(cells):
         yield from (f"{setup.key}: {text}" for text in label_problems(setup.text, glossary))
+
+
+def panel_problems(cells: list[Cell]) -> Iterator[str]:
+    """Panels without a still figure of how they start, by an earlier cell of the same section.
+
+    The figure is for print, and for readers who have no widgets.
+    """
+    drawn: set[str] = set()
+    for cell in cells:
+        if cell.code:
+            figures, made = _panels_in(cell.text)
+            for panel in sorted(made - drawn):
+                figure = panel.replace("(", ", ", 1).replace(", )", ")")
+                yield f"{cell.key}: no panels.figure({figure} in an earlier cell of the section"
+            drawn |= figures
+        elif min(take_apart(cell.text).levels, default=9) <= 2:  # a section begins
+            drawn = set()
+
+
+def _panels_in(code: str) -> tuple[set[str], set[str]]:
+    """Panels of which a cell draws a figure, and those that it makes, as they would be called."""
+    figures, made = set(), set()
+    for node in ast.walk(ast.parse(plain_python(code))):
+        if not isinstance(node, ast.Call):
+            continue
+        name = ast.unparse(node.func)
+        settings = sorted(ast.unparse(keyword) for keyword in node.keywords)
+        values = [ast.unparse(argument) for argument in node.args]
+        if name == "panels.figure" and values:
+            figures.add(f"{values[0]}({', '.join([*values[1:], *settings])})")
+        elif re.fullmatch(r"panels\.\w+_panel", name):
+            made.add(f"{name}({', '.join([*values, *settings])})")
+    return figures, made
 
 
 def stored_problems(path: Path, expected: NotebookNode) -> Iterator[str]:

@@ -195,7 +195,7 @@ def code_word_problems(cells: list[Cell]) -> list[str]:
     Such words would be in one language in both editions, so they belong to `labels.py`.
     Comments are symbols, shapes and names that the notebook's code uses.
     """
-    code = [(cell.key, _python(cell.text)) for cell in cells if cell.code]
+    code = [(cell.key, plain_python(cell.text)) for cell in cells if cell.code]
     names = {"shape", "True", "False"}
     problems = []
     for key, text in code:
@@ -243,6 +243,6 @@ def _unknown(text: str, names: set[str], where: str) -> Iterator[str]:
             yield f"the word {word!r} in {where}"
 
 
-def _python(text: str) -> str:
+def plain_python(text: str) -> str:
     """Code without IPython's magics."""
     return re.sub(r"^[%!].*$", "", text, flags=re.MULTILINE)

@@ -146,7 +146,9 @@ def running_lab(base: Path, *arguments: str, environment: dict[str, str] | None 
         process = subprocess.Popen(
             [
                 *(command, "--no-browser", "--port", str(port), "--dir", str(lab.folder)),
-                *("--port-retries=0", "--expose-app-in-browser", *arguments),
+                *("--port-retries=0", "--expose-app-in-browser"),
+                "--JupyterNotebookApp.expose_app_in_browser=True",  # Notebook 7, beside the lab
+                *arguments,
             ],
             cwd=base,
             env=inherited | settings,
@@ -313,9 +315,12 @@ class LabPage:
 
 
 @contextmanager
-def lab_tab(browser: Browser, lab: Lab) -> Iterator[LabPage]:
-    """Open a fresh tab on a running lab; what it asks of other hosts is stopped and noted."""
-    context = browser.new_context(viewport=VIEWPORT, locale="en-US")
+def lab_tab(browser: Browser, lab: Lab, **how: Any) -> Iterator[LabPage]:
+    """Open a fresh tab on a running lab; what it asks of other hosts is stopped and noted.
+
+    `how` is for the browser, such as ``has_touch=True``.
+    """
+    context = browser.new_context(**({"viewport": VIEWPORT, "locale": "en-US"} | how))
     tab = LabPage(context.new_page(), lab)
 
     def watch(route: Route) -> None:

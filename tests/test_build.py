@@ -106,6 +106,67 @@ def test_a_twin_at_another_place_fails(root, capsys):
     assert problem.endswith("claim: the English twin does not stand right below the Chinese cell")
 
 
+# -- panels and their still figures ---
+
+SECTION = """
+# %% [markdown] lang="zh-Hant" key="more"
+# ## 面板
+
+# %% [markdown] lang="en" key="more" of=""
+# ## Panels
+"""
+FIGURE = """
+# %% key="still"
+panels.figure(panels.mask_panel, mask="full", large=True)
+"""
+PANEL = """
+# %% key="live"
+{}
+"""
+SAME = 'panels.mask_panel(large=True, mask="full")'
+ADVICE = "in an earlier cell of the section"
+
+# cells at the end of the source, and what the check says; nothing if all is well
+PANELS = {
+    "figure above": ([SECTION, FIGURE, PANEL.format(SAME)], None),
+    "panel with a name": ([SECTION, FIGURE, PANEL.format(f"panel = {SAME}")], None),
+    "no figure": (
+        [SECTION, PANEL.format("panels.mask_panel()")],
+        f"live: no panels.figure(panels.mask_panel) {ADVICE}",
+    ),
+    "other settings": (
+        [SECTION, FIGURE, PANEL.format('panels.mask_panel(mask="causal")')],
+        f"live: no panels.figure(panels.mask_panel, mask='causal') {ADVICE}",
+    ),
+    "other panel": (
+        [SECTION, FIGURE, PANEL.format(SAME.replace("mask_", "qkv_"))],
+        f"live: no panels.figure(panels.qkv_panel, large=True, mask='full') {ADVICE}",
+    ),
+    "figure below": (
+        [SECTION, PANEL.format(SAME), FIGURE],
+        f"live: no panels.figure(panels.mask_panel, large=True, mask='full') {ADVICE}",
+    ),
+    "figure in the same cell": (
+        [SECTION, PANEL.format("panels.figure(panels.mask_panel)\npanels.mask_panel()")],
+        f"live: no panels.figure(panels.mask_panel) {ADVICE}",
+    ),
+    "figure in another section": (
+        [FIGURE, SECTION, PANEL.format(SAME)],
+        f"live: no panels.figure(panels.mask_panel, large=True, mask='full') {ADVICE}",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", PANELS)
+def test_a_panel_stands_below_a_figure_of_how_it_starts(root, name):
+    added, message = PANELS[name]
+    with source_of(root).open("a", encoding="utf-8") as source:
+        source.writelines(added)
+    stamp(source_of(root), ["all"])
+    problems = [line for line in check(Project(root)) if line.startswith("notebooks/src/")]
+    assert problems == ([f"notebooks/src/00_tiny.py: {message}"] if message else [])
+
+
 def test_stamp_renews_one_translation_or_all(root):
     edit(source_of(root), "總和是 1，", "總和都是 1，")
     edit(source_of(root), "小小的課", "小小的一課")

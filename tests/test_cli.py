@@ -1,5 +1,7 @@
 """The command: what it hands to JupyterLab, what it says, and with which exit code it ends."""
 
+import asyncio
+import importlib
 import importlib.metadata
 import os
 import subprocess
@@ -229,3 +231,34 @@ def test_command_itself_loads_nothing_heavy():
     )
     out = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True)
     assert out.stdout.strip() == b"set()"
+
+
+def test_small_messages_are_sent_at_once(jupyterlab, monkeypatch):
+    name = "--ServerApp.kernel_websocket_connection_class"
+    assert cli.main([]) == 0
+    (ours,) = [one for one in jupyterlab.arguments if one.startswith(name)]
+    module, _, connection = ours.removeprefix(f"{name}=").rpartition(".")
+    called = []
+
+    class Handler:
+        def set_nodelay(self, value):
+            called.append(value)
+
+    made = getattr(importlib.import_module(module), connection)
+    kept = made.__mro__[1]
+    monkeypatch.setattr(kept, "connect", lambda self: _done(called.append("connected")))
+    one = made.__new__(made)
+    monkeypatch.setattr(made, "websocket_handler", Handler())
+    asyncio.run(one.connect())
+    assert called == [True, "connected"]
+
+
+async def _done(result):
+    return result
+
+
+@pytest.mark.parametrize("argument", ["--gateway-url=http://127.0.0.1:1", "--GatewayClient.url=x"])
+def test_a_gateway_keeps_its_own_connection(jupyterlab, argument):
+    assert cli.main([argument]) == 0
+    assert argument in jupyterlab.arguments
+    assert not any("kernel_websocket_connection_class" in one for one in jupyterlab.arguments)

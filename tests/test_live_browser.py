@@ -456,6 +456,23 @@ def test_sliders_beside_the_picture_are_mended(show):
     assert page.page.evaluate("() => document.activeElement.className") == "jp-Cell"
 
 
+def test_keys_for_a_control_are_no_shortcuts_of_the_notebook(show):
+    page = show(usual(), extra=_SLIDER)
+    page.page.evaluate(  # as JupyterLab and Notebook look for it, before any control
+        "() => { window.kept = []; document.addEventListener('keydown', (event) => {"
+        " if (!event.target.hasAttribute('data-lm-suppress-shortcuts')) kept.push(event.key);"
+        " }, true); }"
+    )
+    canvas(page, "scores").focus()
+    shortcuts = ["Control+s", "Shift+Enter", "Alt+d"]
+    for key in ("d", "ArrowDown", "Control+Home", "Enter", "Escape", *shortcuts):
+        page.page.keyboard.press(key)
+        if key == "Escape":
+            page.page.get_by_role("slider").focus()
+    kept = [key for key in page.page.evaluate("kept") if len(key) == 1 or key == "Enter"]
+    assert kept == ["s", "Enter", "d"]
+
+
 # -- tables ----------------------------------------------------------------------------------------
 
 
@@ -474,7 +491,7 @@ def test_the_table_says_the_same_and_follows(show):
     assert switch.get_attribute("aria-pressed") == "true"
     assert page.page.locator("canvas:visible").count() == 0
     got = cells(page, 1)
-    assert got[0] == ["", *(f"{n} {name}" for n, name in enumerate(TOKENS))]
+    assert got[0] == ["query \\ key", *(f"{n} {name}" for n, name in enumerate(TOKENS))]
     assert got[2] == ["1 去", *(f"{w:.3g}" for w in WEIGHTS[1, :2]), *["hidden"] * 4]
     assert page.page.locator("table").nth(0).locator("caption").inner_text() == "scores"
     assert (

@@ -62,7 +62,7 @@ def assert_pictures(run):
     """A cell that plots shows what it plots, and one with a panel shows its picture."""
     for cell in run.notebook.cells:
         if cell.cell_type == "code" and re.search(
-            r"plotting\.plot_|panels\.\w+_panel\(", cell.source
+            r"plotting\.plot_|panels\.(figure|\w+_panel)\(", cell.source
         ):
             assert any("image/png" in output.get("data", {}) for output in cell.outputs), cell.id
 

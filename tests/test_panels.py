@@ -7,6 +7,7 @@ import base64
 import gc
 import io
 import logging
+import sys
 import warnings
 
 import ipywidgets as widgets
@@ -19,7 +20,7 @@ from traitlets import TraitError
 
 import andrea_lesson as al
 from andrea_lesson import panels
-from andrea_lesson.panels import base, layout, settings
+from andrea_lesson.panels import base, layout, printed, settings
 from andrea_lesson.panels.controls import stops
 from andrea_lesson.panels.picture import Matrix
 
@@ -346,6 +347,13 @@ def test_a_closed_panel_still_has_its_picture():
 def test_a_view_that_there_is_not(view):
     with pytest.raises(settings.SettingError, match="live, matplotlib"):
         panels.mask_panel(view=view)
+
+
+def test_without_anywidget_the_picture_comes_from_matplotlib(monkeypatch):
+    monkeypatch.setitem(sys.modules, "andrea_lesson.panels.live", None)  # import fails
+    panel = panels.mask_panel()
+    assert isinstance(panel.view, printed.PrintedView)
+    assert panel.error is None
 
 
 # -- bad settings --------------------------------------------------------------------------------

@@ -8,6 +8,8 @@ import time
 import warnings
 import weakref
 from dataclasses import replace
+from importlib import import_module
+from itertools import combinations
 
 import numpy as np
 import pytest
@@ -25,6 +27,7 @@ from andrea_lesson.colours import MASK_COLOUR
 from andrea_lesson.figure_parts import SPECIAL
 from andrea_lesson.figure_style import COMPARED, HIDDEN_FACE, INK, MEASURED
 from andrea_lesson.panels import printed, printed_bars
+from andrea_lesson.panels.encode import encode
 from andrea_lesson.panels.layout import LINE, lay_out
 from andrea_lesson.panels.picture import Axis, Bars, Chart, Line, Matrix, Picture, Ruler
 from andrea_lesson.panels.printed import PrintedView, print_picture, still
@@ -241,6 +244,73 @@ def test_no_character_is_missing_and_nothing_warns(make, language, caplog):
     assert [record.getMessage() for record in caplog.records] == []
 
 
+def test_names_are_numbers_where_they_do_not_fit_the_matrix():
+    picture = steps_picture(6, names=("only", "two"))
+    words = said(drawn(picture)[0])
+    assert "only" not in words
+    assert words.count("5") == 6
+
+
+@pytest.fixture(params=("attention", "generation", "mask", "qkv", "scaling", "scores", "softmax"))
+def panel(request):
+    """Each panel in both languages and sizes, made when it is called."""
+    made = []
+
+    def make(language, large):
+        al.set_language(language)
+        module = import_module(f"andrea_lesson.panels.{request.param}")
+        panel = getattr(module, f"{request.param}_panel")(view="matplotlib", large=large)
+        made.append(panel)
+        return panel
+
+    yield make
+    for one in made:
+        one.close()
+
+
+@both_languages
+@pytest.mark.parametrize("large", [False, True])
+def test_words_of_panels_neither_overlap_nor_leave_the_picture(panel, language, large):
+    figure, _, _ = drawn(panel(language, large).picture, large=large)
+    renderer = figure.canvas.get_renderer()
+    level = []
+    for text in figure.texts:
+        if text.get_visible() and text.get_text().strip():
+            box = text.get_window_extent(renderer)
+            assert -1 < box.x0 < box.x1 < figure.bbox.width + 1, text
+            assert -1 < box.y0 < box.y1 < figure.bbox.height + 1, text
+            if not text.get_rotation():
+                level.append((text.get_text(), box, text.get_fontsize() * figure.dpi / 72))
+    assert len(level) > 10
+    for (one, a, size), (other, b, smaller) in combinations(level, 2):
+        across = min(a.x1, b.x1) - max(a.x0, b.x0)
+        down = min(a.y1, b.y1) - max(a.y0, b.y0)
+        # Boxes reach from the highest to the lowest letter of the face: half is still apart.
+        assert across <= 1 or down <= 0.45 * min(size, smaller), (one, other)
+
+
+@both_languages
+def test_live_and_printed_pictures_say_the_same(panel, language):
+    picture = panel(language, False).picture
+    figure, layout, _ = drawn(picture)
+    # A root is drawn on its own, and a dot as wide as a letter.
+    printed_words = " ".join(said(figure)).replace("⋅", "·").replace(" √ ", "√")
+    plain = encode(picture, layout)
+    wanted = [*plain["formulas"][1], plain["caption"][1]]
+    for part in plain["parts"]:
+        wanted += part["title"]
+        for ticks in ("rowTicks", "columnTicks", "names"):
+            wanted += part[ticks][1] if part.get(ticks) else []
+        for key in ("rowTitle", "columnTitle", "words", "axisTitle"):
+            wanted.append(part.get(key) or "")
+        wanted += [words for _, words in part.get("bar", [])]
+        wanted += [words for _, words in part.get("legend", [])]
+        wanted += [line["words"] for line in part.get("lines") or []] if "x" in part else []
+    squeezed = printed_words.replace(" ", "")
+    for words in wanted:
+        assert words.replace(" ", "") in squeezed
+
+
 # -- colours and looks -----------------------------------------------------------------------------
 
 
@@ -426,15 +496,15 @@ def show(view, picture, **keywords):
 def test_nothing_grows_or_moves_in_100_moves(make):
     """Reported of matplotlib: each redraw adds a colour bar and shrinks the heatmap."""
     view = PrintedView()
-    sizes = (64, 5, 10, 33)
-    for T in (*sizes, 10):  # whatever is made at its first use
+    sizes = (64, 5, 12, 33)
+    for T in (*sizes, 6):  # whatever is made at its first use
         show(view, make(T))
     before, figure, size = content(view.figure), view.figure, shown(view).shape
     box = view.image.layout.width, view.image.layout.height
     for move in range(100):
         show(view, make(sizes[move % 4], seed=move))
         assert shown(view).shape == size
-    show(view, make(10))
+    show(view, make(6))
     assert view.figure is figure
     assert content(view.figure) == before
     assert (view.image.layout.width, view.image.layout.height) == box
@@ -474,8 +544,9 @@ def test_the_old_picture_stays_until_the_new_one_is_there(monkeypatch):
     with pytest.raises(TypeError):
         show(view, steps_picture(seed=2))
     assert values == [bytes(view.image.value)]
+    assert view.figure is None  # half drawn, and not drawn on again
     monkeypatch.undo()
-    show(view, steps_picture(seed=2))  # after a failure it starts afresh
+    show(view, steps_picture(seed=2))
     np.testing.assert_array_equal(shown(view), drawn(steps_picture(seed=2))[2])
 
 

@@ -10,7 +10,7 @@ from matplotlib import pyplot as plt
 from matplotlib.patches import Patch
 
 import andrea_lesson as al
-from andrea_lesson import plotting
+from andrea_lesson import figure_style, plotting
 
 
 @pytest.fixture(autouse=True)
@@ -60,6 +60,15 @@ def test_another_process_saves_the_same_bytes_at_another_time(tmp_path, ending):
         subprocess.run(run, env=os.environ | more, check=True)
         contents.append(path.read_bytes())
     assert contents[0] == contents[1]
+
+
+@pytest.mark.parametrize("kind", ["png", "svg", "pdf"])
+def test_the_bytes_of_a_figure_are_those_of_the_saved_file(tmp_path, kind):
+    drawn = plotting.plot_scores(steps(6).masked_scores, mask="causal", tokens="小安去借書看")
+    path = tmp_path / f"figure.{kind}"
+    plotting.save(drawn, path)
+    contents = {figure_style.figure_bytes(each, kind) for each in (drawn, drawn.figure)}
+    assert contents == {path.read_bytes()}
 
 
 def test_a_figure_an_axes_and_an_array_of_axes_can_be_saved(tmp_path):

@@ -7,19 +7,21 @@ import struct
 import zlib
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 from weakref import WeakSet
 
 import ipywidgets as widgets
 from IPython.display import display
+from threadpoolctl import ThreadpoolController
 
 from ..figure_style import figure_bytes, save
 from ..labels import get_language, label, language
 from .controls import MEMORY, shown, stops
 from .layout import LARGE_WIDTH, WIDTH, Layout, enlarged, lay_out
 from .picture import Picture
-from .printed import PrintedView, print_picture, still
+from .printed import PrintedView, print_picture, small_png, still
 from .settings import SettingError, choice
 
 VIEWS = ("live", "matplotlib")
@@ -121,15 +123,15 @@ class Panel(widgets.VBox):  # type: ignore[misc]
         self._moved()
 
     def _make_view(self, view: str) -> Any:
+        advance = self.advance if self.play else None
+        if view == "live":
+            try:
+                from .live import LiveView
+            except ImportError:  # anywidget is missing: better an image than nothing
+                view = "matplotlib"
         if view == "matplotlib":
-            return PrintedView(advance=self.advance if self.play else None)
-        from .live import LiveView  # here: front ends without anywidget do without it
-
-        return LiveView(
-            select=self.select,
-            advance=self.advance if self.play else None,
-            save=self.save_bytes,
-        )
+            return PrintedView(advance=advance)
+        return LiveView(select=self.select, advance=advance, save=self.save_bytes)
 
     # -- one reaction a move -----------------------------------------------------------------------
 
@@ -139,7 +141,7 @@ class Panel(widgets.VBox):  # type: ignore[misc]
             return
         self._reacting = True
         try:
-            with language(self.language):
+            with language(self.language), _blas().limit(limits=1, user_api="blas"):
                 self._react()
         finally:
             self._reacting = False
@@ -231,7 +233,7 @@ class Panel(widgets.VBox):  # type: ignore[misc]
         if self.picture is None:
             raise SettingError(self.error or "")
         with language(self.language):
-            return print_picture(self.picture, self._layout())
+            return print_picture(self.picture, lay_out(self.picture, large=self.large))
 
     def save(self, path: str | Path) -> None:
         """Save what is on show to a file that ends in .png, .svg or .pdf."""
@@ -298,12 +300,33 @@ def figure(make: Callable[..., Panel], **settings: Any) -> Any:
     Returns
     -------
     matplotlib.figure.Figure
+        Shown in words and as a picture at the end of a cell, although pyplot does not know it.
     """
     panel = make(**(settings | {"view": "matplotlib"}))
     try:
-        return panel.figure()
+        drawn, words = panel.figure(), panel.summary
     finally:
         panel.close()
+
+    def show(**kwargs: Any) -> None:
+        png = base64.b64encode(small_png(drawn)).decode("ascii")
+        publish: Any = display
+        data = {"text/plain": words, "image/png": png}
+        publish(data, metadata={"image/png": {"alt": words}}, raw=True)
+
+    # Before all else that knows how to show a figure: one picture, whether pyplot was used or not.
+    drawn._ipython_display_ = show
+    return drawn
+
+
+@lru_cache(maxsize=1)
+def _blas() -> ThreadpoolController:
+    """Find the BLAS behind NumPy.
+
+    Its threads spin while they wait for each other; on a machine whose cores also run the
+    browser a small product then takes a hundred times as long now and then.
+    """
+    return ThreadpoolController()
 
 
 def strict() -> bool:

@@ -65,6 +65,7 @@ class Stepped(widgets.SelectionSlider):  # type: ignore[misc]
 
     touched = False
     kept: int | None = None
+    value: Any
 
     def __init__(self, steps: Sequence[int], **look: Any) -> None:
         self._steps = tuple(steps)

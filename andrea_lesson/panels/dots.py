@@ -63,9 +63,7 @@ def dots_of(part: Matrix, zoom: float = 1.0) -> Dots:
     return Dots(values, hidden, rows, columns)
 
 
-def _slab(
-    part: Matrix, start: int, rows: int, columns: int
-) -> tuple[FloatArray, BoolArray | None]:
+def _slab(part: Matrix, start: int, rows: int, columns: int) -> tuple[FloatArray, BoolArray | None]:
     """Dots of some rows, few enough to stay in the cache of the processor meanwhile."""
     some = slice(start, start + rows * _SLAB)
     values = _compared(part, some)
@@ -155,7 +153,8 @@ def _compared(part: Matrix, rows: slice = slice(None)) -> FloatArray:
     keys = np.full((len(values), 1), values.shape[1])
     if part.hidden is not None:
         keys -= np.count_nonzero(part.hidden[rows], axis=1, keepdims=True)
-    return values * np.maximum(keys, 1).astype(values.dtype)
+    compared: FloatArray = values * np.maximum(keys, 1).astype(values.dtype)
+    return compared
 
 
 def _largest(ufunc: np.ufunc, cells: NDArray[Any], rows: int, columns: int) -> NDArray[Any]:

@@ -1,4 +1,4 @@
-"""A picture drawn on canvases in the browser, by `live.js`, which it brings along."""
+"""A picture drawn on canvases in the browser, by scripts that it brings along."""
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -15,15 +15,20 @@ from .layout import Layout
 from .picture import Matrix, Picture
 
 _HERE = Path(__file__).parent
+# One module in several files, each of which is one idea; they share their names.
+_SCRIPTS = (
+    *("live_looks.js", "live_matrix.js", "live_bars.js", "live_chart.js", "live_pen.js"),
+    *("live_talk.js", "live_panel.js", "live_stage.js", "live.js"),
+)
 _OTHER_WORDS = ("nan_cells", "plus_infinity_cells", "minus_infinity_cells", "no_cells")
 
 
-class Canvases(anywidget.AnyWidget):  # type: ignore[misc]
+class Canvases(anywidget.AnyWidget):
     """What the browser knows of a picture; `picture` changes once for each move."""
 
     # Read here, not left to anywidget as paths: it would hold on to every widget ever made, in
     # case the files change.
-    _esm = (_HERE / "live.js").read_text(encoding="utf-8")
+    _esm = "\n".join((_HERE / name).read_text(encoding="utf-8") for name in _SCRIPTS)
     _css = (_HERE / "live.css").read_text(encoding="utf-8")
     picture = traitlets.Any({"revision": 0}).tag(sync=True)
     words = traitlets.Dict().tag(sync=True)

@@ -116,6 +116,14 @@ def print_picture(picture: Picture, layout: Layout) -> Figure:
     return printed.sheet.figure
 
 
+def small_png(figure: Figure) -> bytes:
+    """Return a printed picture as it stands on the screen: a PNG, small, and the same each time."""
+    with printing():
+        figure.canvas.draw()
+    canvas: Any = figure.canvas
+    return _png(np.asarray(canvas.buffer_rgba())[..., :3], smallest=True)
+
+
 def still(picture: Picture | None, layout: Layout | None, settings: str) -> bytes:
     """Draw a picture with a strip over it that says how to bring it to life.
 

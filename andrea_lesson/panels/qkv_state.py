@@ -160,7 +160,7 @@ def _split(d_model: int, n_head: int) -> int:
     )
 
 
-@lru_cache(maxsize=8)  # 4 MB at most each
+@lru_cache(maxsize=2)  # 4 MB at most each
 def _random(d_model: int, seed: int) -> tuple[FloatArray, Three, Three]:
     """X, the drawn columns of three matrices, and their products; variance 1 in and out."""
     X, columns = _normal(seed)

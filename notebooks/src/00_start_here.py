@@ -51,7 +51,7 @@ try:
     import numpy as np
 
     import andrea_lesson as al
-    from andrea_lesson import installation, panels, plotting
+    from andrea_lesson import installation, panels
 except ModuleNotFoundError as missing:
     raise ModuleNotFoundError(
         f"找不到 {missing.name}。請執行 %pip install -e \"<含有 pyproject.toml 的資料夾>[lab]\"，再重新啟動核心。\n"
@@ -112,12 +112,15 @@ installation.report()
 # %% [markdown] lang="zh-Hant" key="panel" tags=["core"]
 # ## 0.3　認識面板
 #
-# **面板**是一組滑桿和跟著動的圖。下面這一個把注意力的五個步驟並排，向量是亂數。現在看不懂沒關係，先拖一拖滑桿；圖下面的一句話會用文字說出這張圖（「有效鍵數」到第 2 課才解釋）。重新啟動核心以後，面板會變成紅色的斷鏈圖示，再執行那一格就回來了。
+# **面板**是一組控制項，加上跟著動的圖。下面先是它一開始的樣子：注意力的五個步驟並排，向量是亂數。再下面就是活的面板。現在看不懂沒關係，先拖一拖滑桿，點一點格子；面板最下面的一句話會用文字說出這張圖（「有效鍵數」到第 2 課才解釋）。
 
-# %% [markdown] lang="en" key="panel" of="9a08e4767f06" tags=["core"]
+# %% [markdown] lang="en" key="panel" of="209710f3d0a2" tags=["core"]
 # ## 0.3　Meet a panel
 #
-# A **panel** is a set of sliders and pictures that follow them. This one shows the five steps of attention side by side, on random vectors. Never mind what they mean yet; just drag a slider. The sentence below says it in words (notebook 2 explains "effective keys"). After a kernel restart panels turn into red broken-link icons; run their cell again.
+# A **panel** is a set of controls and a picture that follows them. First comes how one starts: the five steps of attention side by side, on random vectors. The live panel is below it. Never mind what it means yet; just drag a slider and click a cell. The last sentence says the picture in words (notebook 2 explains "effective keys").
+
+# %% key="panel-figure" tags=["core"]
+panels.figure(panels.attention_panel)
 
 # %% key="panel-live" tags=["core"]
 panels.attention_panel()
@@ -125,32 +128,30 @@ panels.attention_panel()
 # %% [markdown] lang="zh-Hant" key="panel-more" tags=[]
 # **深入**　面板怎麼操作：
 #
-# - **滑鼠**　拖曳滑桿，或直接按滑桿右邊的數字輸入。
-# - **鍵盤**　按 Tab 移到滑桿上，用方向鍵一格一格移，Page Up 和 Page Down 移得快一點，Home 和 End 到兩端。再按 Tab 就到下一個控制項，Shift + Tab 退回去；一路 Tab 下去就會離開面板，回到筆記本。
-# - **圖下面的一句話**是螢幕報讀軟體會讀的內容。設定不合理的時候，這裡會告訴你哪裡不對。
-# - **顏色**　超過 $T = 32$，每個權重都很小，權重圖就換成相對的色階：顏色代表權重乘上看得到的鍵數，1 就是均勻。
+# - **滑鼠或手指**　拖滑桿，或直接按滑桿右邊的數字輸入。指著圖裡的一格，圖下面就寫出它是誰找誰、分數多少、權重多少。點一下（或碰一下），就選了那一格：它的列和行框起來，滑桿和公式也跟著換。
+# - **鍵盤**　按 Tab 移到滑桿上，用方向鍵一格一格移，Page Up 和 Page Down 移得快一點，Home 和 End 到兩端。再按 Tab 就到下一個控制項，Shift + Tab 退回去。到了矩陣上，方向鍵移動選取的格子，Enter 選取。不管在滑桿還是矩陣上，按 Escape 就把鍵盤還給筆記本。
+# - **「▶ 播放」**　一步一步走下去；再按一次，也就是「❚❚ 暫停」，就停下來。
+# - **「看表格」**　把同樣的矩陣列成數字表格；旁邊的「存成 PNG」和「存成 SVG」把圖存成檔案。
+# - **最下面的一句話**是螢幕報讀軟體會讀的內容。設定不合理的時候，控制項下面會有一行字，告訴你哪裡不對。
+# - **顏色**　超過 $T = 32$，每個權重都很小，權重圖就換成相對的色階：顏色代表權重乘上看得到的鍵數，1 就是均勻。這一項可以用「權重的上色」改回來。
+# - **投影給全班看**　`panels.attention_panel(large=True)` 的字和圖都比較大。
+# - **這裡看不到圖？**　有些環境載不進這種圖，改用 `view="matplotlib"` 就好：`panels.attention_panel(view="matplotlib")`。
 #
-# 面板不動了？從上方選單執行「Run → Run All Cells」。圖上寫著要你執行儲存格，就表示核心還沒執行過那一格。
-#
-# 同樣的五個步驟也可以畫成一張普通的圖。下面是這門課的例句，六個詞元（數字是人工設定的）。
+# 重新啟動核心以後，控制項旁邊會冒出紅色的斷鏈圖示，圖也不再跟著動：先執行最上面的程式格，再執行面板那一格就好。圖上寫著「靜態圖：執行這個儲存格，就能拉動滑桿」，就表示核心還沒執行過那一格。也可以從上方選單執行「Run → Run All Cells」，一次全部執行。
 
-# %% [markdown] lang="en" key="panel-more" of="340382ed9868" tags=[]
+# %% [markdown] lang="en" key="panel-more" of="0c5ec48f5f6b" tags=[]
 # **Deeper**　How to work a panel:
 #
-# - **Mouse**　Drag a slider, or click the number to its right and type.
-# - **Keyboard**　Tab to a slider; the arrow keys move it step by step, Page Up and Page Down faster, Home and End to its ends. Tab again reaches the next control, Shift + Tab goes back; keep pressing Tab and you leave the panel for the notebook.
-# - **The sentence below the picture** is what a screen reader reads. When a setting makes no sense, it says what is wrong.
-# - **Colours**　Beyond $T = 32$ every weight is small, so the picture of the weights switches to a relative scale: the weight times the number of keys in sight, where 1 is uniform.
+# - **Mouse or finger**　Drag a slider, or click the number to its right and type. Point at a cell of the picture, and the line below says who looks at whom, the score and the weight. A click (or a tap) chooses the cell: its row and column are framed, and sliders and formulas follow.
+# - **Keyboard**　Tab to a slider; the arrow keys move it step by step, Page Up and Page Down faster, Home and End to its ends. Tab again reaches the next control, Shift + Tab goes back. In a matrix the arrow keys move the chosen cell, and Enter chooses. From a slider or a matrix alike, Escape gives the keyboard back to the notebook.
+# - **"▶ Play"**　takes step after step; press it again, now "❚❚ Pause", and it stops.
+# - **"Show tables"**　lists the same matrices as tables of numbers; "Save as PNG" and "Save as SVG" beside it make a file of the picture.
+# - **The last sentence** is what a screen reader reads. When a setting makes no sense, a line under the controls says what is wrong.
+# - **Colours**　Beyond $T = 32$ every weight is small, so the picture of the weights switches to a relative scale: the weight times the number of keys in sight, where 1 is uniform. "colour weights" switches it back.
+# - **On a projector**　`panels.attention_panel(large=True)` has larger type and pictures.
+# - **No picture here?**　Some front ends cannot load this kind; `view="matplotlib"` will do: `panels.attention_panel(view="matplotlib")`.
 #
-# If a panel does not move, choose "Run → Run All Cells" from the menu. A picture that asks you to run its cell means that the kernel has not run it yet.
-#
-# The same five steps also make an ordinary picture. Below are the six tokens of this course's running example (the numbers are set by hand).
-
-# %% key="panel-steps" tags=[]
-example = al.running_example()
-Q, K, V = al.project_qkv(example.X, example.W_Q, example.W_K, example.W_V)
-steps = al.attention_steps(Q, K, V, mask="causal")
-plotting.plot_attention_steps(steps, tokens=example.tokens);
+# After a kernel restart small red broken-link icons appear beside the controls, and the picture no longer follows: run the first code cell, then the cell of the panel. A picture that says "Still picture: run this cell to move the sliders" means that the kernel has not run its cell yet. "Run → Run All Cells" in the menu runs everything at once.
 
 # %% [markdown] lang="zh-Hant" key="words" tags=["core"]
 # ## 0.4　這門課的約定

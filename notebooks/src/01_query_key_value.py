@@ -188,22 +188,10 @@ plotting.plot_matrices(
 # What a token asks and what it is found by can be different: the query of "book" asks "doing", its key says "what".
 
 # %% [markdown] lang="zh-Hant" key="project-how" tags=[]
-# **深入**　「看」的查詢是怎麼乘出來的？先看人工設定的 $W_Q$：一列是 $x$ 的一個分量，一行是查詢的一個分量。
+# **深入**　「看」的查詢是怎麼乘出來的？人工設定的 $W_Q$，一列是 $x$ 的一個分量，一行是查詢的一個分量。「看」的 $x$ 只有幾個分量不是 0；每一個都乘上 $W_Q$ 裡自己的那一列，再把各列加起來。
 
-# %% [markdown] lang="en" key="project-how" of="2755961f172c" tags=[]
-# **Deeper**　How does the product give the query of "reads"? Here is the hand-set $W_Q$: each row belongs to a component of $x$, each column to a component of the query.
-
-# %% key="project-how-matrix" tags=[]
-example = al.running_example()
-plotting.plot_matrix(
-    example.W_Q, rows=example.model_axes, columns=example.key_axes, title="$W_Q$"
-);
-
-# %% [markdown] lang="zh-Hant" key="project-how-row" tags=[]
-# 「看」的 $x$ 只有幾個分量不是 0。每一個都乘上 $W_Q$ 裡自己的那一列，再把各列加起來。
-
-# %% [markdown] lang="en" key="project-how-row" of="ac5200bd3316" tags=[]
-# Few components of the $x$ of "reads" are not 0. Each multiplies its own row of $W_Q$, and these rows are added up.
+# %% [markdown] lang="en" key="project-how" of="d34b2cac6ab7" tags=[]
+# **Deeper**　How does the product give the query of "reads"? In the hand-set $W_Q$ each row belongs to a component of $x$, each column to a component of the query. Few components of the $x$ of "reads" are not 0; each multiplies its own row of $W_Q$, and these rows are added up.
 
 # %% key="project-how-product" tags=[]
 x = example.X[5]  # (5,)
@@ -223,6 +211,28 @@ al.table(
 
 # %% [markdown] lang="en" key="project-how-claim" of="43d9f6f799dd" tags=[]
 # "action" brings "who" and a bit of "where", "takes object" brings "what". Their sum is the row of "reads" in $Q$ above.
+
+# %% [markdown] lang="zh-Hant" key="project-play" tags=[]
+# **動手玩**　下面是同一個例句。上面一排是「看」的 $x$ 和三個矩陣，下面一排是 $X$ 和它的三個投影；公式把框起來的那一列拆開。
+#
+# **先猜猜看**　「圖書館」的查詢只有「做什麼」不是 0。這一格是 $x$ 的哪幾個分量湊成的？先記在紙上，再到面板裡，點 $Q$ 的「圖書館」那一列、「做什麼」那一行，看公式怎麼說。接著按「▶ 播放」，一個詞元一個詞元看下去。
+
+# %% [markdown] lang="en" key="project-play" of="409b7ae05a12" tags=[]
+# **Play**　Here is the same example. Above stand the $x$ of "reads" and the three matrices, below them $X$ and its three projections; the formulas take the framed row apart.
+#
+# **Guess first**　In the query of "library" only "doing" is not 0. Which components of $x$ make up this cell? Note your answer on paper; then, in the panel, click the row "library" and column "doing" of $Q$ and see what the formulas say. After that press "▶ Play" and go on from token to token.
+
+# %% key="project-figure" tags=[]
+panels.figure(panels.qkv_panel)
+
+# %% key="project-panel" tags=[]
+panels.qkv_panel()
+
+# %% [markdown] lang="zh-Hant" key="project-answer" tags=[]
+# 兩個：「地點」和「物品」。「圖書館」是一個地點，也算半個物品；這兩個分量各乘上 $W_Q$ 裡自己那一列的「做什麼」，加起來就是那一格。其他的分量是 0，什麼也沒帶來。
+
+# %% [markdown] lang="en" key="project-answer" of="44d56c77b782" tags=[]
+# Two: "place" and "thing". The library is a place and half a thing; each of the two components is multiplied by what its row of $W_Q$ has under "doing", and their sum is the cell. The other components are 0 and bring nothing.
 
 # %% [markdown] lang="zh-Hant" key="catalogue" tags=["core"]
 # ## 1.3　圖書館的目錄櫃
@@ -279,10 +289,13 @@ al.show(agrees=np.allclose(output, al.attention(Q, K, V, mask="causal")))
 plotting.plot_matrix(output, rows=example.tokens, columns=example.value_axes, title=al.label("output"));
 
 # %% [markdown] lang="zh-Hant" key="catalogue-play" tags=[]
-# **動手玩**　下面的面板把五個步驟並排，用的是同一個例句。把「遮罩」選成「全可見」：「書」這一列會發生什麼事？先在紙上猜，再動手。
+# **動手玩**　下面是同一個例句的五個步驟，先是靜態的圖，再來是面板。點一下「書」那一列，再把「遮罩」選成「全可見」：「書」這一列會發生什麼事？先在紙上猜，再動手。
 
-# %% [markdown] lang="en" key="catalogue-play" of="0eb6a90b53f9" tags=[]
-# **Play**　The panel below shows the five steps side by side, on the same example. For the mask choose "full": what happens in the row of "book"? Guess on paper first.
+# %% [markdown] lang="en" key="catalogue-play" of="4c66099aa59b" tags=[]
+# **Play**　Here are the five steps on the same example, first as a still figure, then as a panel. Click the row of "book", then set "mask" to "full": what happens in the row of "book"? Guess on paper first.
+
+# %% key="catalogue-figure" tags=[]
+panels.figure(panels.attention_panel, source="example")
 
 # %% key="catalogue-panel" tags=[]
 panels.attention_panel(source="example")
@@ -414,6 +427,39 @@ al.show(moved_here=moved[0].sum(), moved_elsewhere=moved[1:].sum())
 
 # %% [markdown] lang="en" key="family-recap" of="efa0d8ae23c3" tags=[]
 # At the first position only the last of 768 components changed, yet all 64 components of its query moved, and none at any other position: a projection reads the whole vector, and only that of its own position.
+
+# %% [markdown] lang="zh-Hant" key="family-play" tags=[]
+# **動手玩**　12 個頭的 $W_Q$ 並排，就是一個 $768 \times 768$ 的矩陣；$W_K$、$W_V$ 也一樣。下面用亂數畫出這三個矩陣和六個詞元的投影，框起來的是頭 0 用到的行。
+#
+# **先猜猜看**　先在紙上寫下答案，再拖「頭 h」和「n_head（頭數）」核對。
+#
+# 1. 頭也從 0 數起，最後一個是頭 11。它用的是哪幾行？
+# 2. 頭數從 1 到 24，哪幾種分得開 768 維？分不開的時候，面板會說什麼？
+
+# %% [markdown] lang="en" key="family-play" of="1da36c68f09c" tags=[]
+# **Play**　Side by side the $W_Q$ of 12 heads make one $768 \times 768$ matrix; so do $W_K$ and $W_V$. Below are these three matrices and the projections of six tokens, all random; the columns that head 0 uses are framed.
+#
+# **Guess first**　Write your answers on paper, then check them with "head h" and "n_head (heads)".
+#
+# 1. Heads are counted from 0 too, and the last one is head 11. Which columns does it use?
+# 2. From 1 to 24 heads, which numbers split a width of 768? And what does the panel say where it does not split?
+
+# %% key="family-figure" tags=[]
+panels.figure(panels.qkv_panel, source="random")
+
+# %% key="family-panel" tags=[]
+panels.qkv_panel(source="random")
+
+# %% key="family-splits" tags=[]
+model = al.ANDREA_120M
+splits = [n_head for n_head in range(1, 25) if model.d_model % n_head == 0]
+al.table(n_head=splits, d_k=[model.d_model // n_head for n_head in splits])
+
+# %% [markdown] lang="zh-Hant" key="family-answer" tags=[]
+# 頭 $h$ 用第 $h\, d_k$ 行到第 $(h+1)\, d_k - 1$ 行，最後一個頭剛好用到最右邊。分不開的頭數，面板不畫圖，只說最接近的是哪一種。再看公式：不論哪個頭，$q$ 的一個分量都是 $d_{\text{model}}$ 項加起來的，整個 $x$ 都用到了。
+
+# %% [markdown] lang="en" key="family-answer" of="4a9fc072766c" tags=[]
+# Head $h$ uses the columns $h\, d_k$ to $(h+1)\, d_k - 1$, and the last head ends exactly at the right edge. Where nothing splits, the panel draws no picture; it only says which number of heads comes closest. And see the formulas: whichever the head, a component of $q$ is the sum of $d_{\text{model}}$ terms, and all of $x$ goes in.
 
 # %% [markdown] lang="zh-Hant" key="recap" tags=["core"]
 # ## 1.6　帶得走的三句話

@@ -201,11 +201,7 @@ al.show(
     divided_by_root=scaled_score,
     agrees=np.allclose([score, scaled_score], [steps.scores[5, 2], steps.scaled_scores[5, 2]]),
 )
-
-# %% key="cell-figure" tags=[]
-plotting.plot_matrix(
-    np.stack([q, k, products]), rows=["q", "k", "q ⊙ k"], columns=example.key_axes
-);
+al.table(scores_component=example.key_axes, **{"q": q, "k": k, "q ⊙ k": products})
 
 # %% [markdown] lang="zh-Hant" key="cell-claim" tags=[]
 # 問的人在意、答的人也有，這樣的分量才會出力；任何一邊是 0，乘起來就是 0。「圖書館」有一點「什麼」的成分，而「看」最在意「什麼」，所以這個分量出力最多，雖然「圖書館」主要的招牌其實是「哪裡」。
@@ -216,6 +212,38 @@ plotting.plot_matrix(
 # Only components that the asker cares about *and* the answerer has contribute; where either is 0, the product is 0. "library" has a bit of "what", and "what" is what "reads" cares about most, so this component contributes most, although the main sign of "library" is "where".
 #
 # Notice one more thing: make $q$ twice as long, and its whole row of scores doubles. How large a score is depends not only on how well the two vectors agree **but also on how long they are**. From 2.4 on this will matter a great deal.
+
+# %% [markdown] lang="zh-Hant" key="cell-play" tags=[]
+# **動手玩**　下面左邊是整張分數表，右邊把框起來的那一格拆開：上面是 $q$ 和 $k$，中間是 $q \odot k$，最下面一項一項加起來。
+#
+# **先猜猜看**　先記在紙上，再動手。
+#
+# 1. 整張表分數最高的那一格，有幾個分量出了力？點那一格看看。
+# 2. 「資料」換成「隨機向量」，每個向量有 64 個分量。一項一項加起來，會一路往同一邊走，還是忽上忽下？
+
+# %% [markdown] lang="en" key="cell-play" of="d29161d96a7d" tags=[]
+# **Play**　On the left is the whole table of scores; on the right the framed cell is taken apart: above $q$ and $k$, then $q \odot k$, and at the bottom the products added up one by one.
+#
+# **Guess first**　Note your answers on paper, then try.
+#
+# 1. How many components contribute to the cell with the highest score of all? Click it.
+# 2. Set "vectors" to "Random vectors", which have 64 components each. Added up one by one, do the products go one way all along, or up and down?
+
+# %% key="cell-figure" tags=[]
+panels.figure(panels.scores_panel, source="example")
+
+# %% key="cell-panel" tags=[]
+panels.scores_panel(source="example")
+
+# %% [markdown] lang="zh-Hant" key="cell-answer" tags=[]
+# 只有一個。「圖書館」的查詢和「看」的鍵都只有「做什麼」不是 0，可是兩邊都夠大，這一項就拿下了全表最高分。
+#
+# 隨機向量的累加忽上忽下：乘積有正有負，大半互相抵消。64 項加起來到底會有多大，2.4 來量。
+
+# %% [markdown] lang="en" key="cell-answer" of="3e6df7fc3fc2" tags=[]
+# Just one. In the query of "library" and in the key of "reads" only "doing" is not 0, but both are large, and this one term makes the highest score in the table.
+#
+# For random vectors the sum goes up and down: products are positive or negative, and most of them cancel. How large the sum of 64 becomes is measured in 2.4.
 
 # %% [markdown] lang="zh-Hant" key="softmax" tags=["core"]
 # ## 2.3　softmax：分數變成權重
@@ -425,18 +453,11 @@ al.table(
 # **常見的誤會**　「兩個隨機單位向量（unit vector，長度是 1）的點積，大小約是 $\sqrt{d}$。」那是分量的變異數為 1 的向量；單位向量的點積反而隨 $1/\sqrt{d}$ 變小。
 #
 # **論文怎麼說**　[Attention Is All You Need](https://arxiv.org/abs/1706.03762) 第 3.2.1 節和註腳 4 也用上面那段變異數的推導。作者看到：$d_k$ 大的時候，不縮放的點積注意力輸給加法注意力（additive attention）。他們**懷疑**是 softmax 的梯度（gradient）變得極小。2.5 量得到其中一半：梯度變得多小；至於那是不是輸的原因，這裡量不到。
-#
-# **動手玩**　先不縮放，把 $d_k$ 從 1 拉到 4096：分數和權重怎麼變？除數換成 $\sqrt{d_k}$、$d_k$ 各拉一次，再換成「單位向量」看看。
 
-# %% [markdown] lang="en" key="root-paper" of="28e57fe927f1" tags=["core"]
+# %% [markdown] lang="en" key="root-paper" of="32816d22d340" tags=["core"]
 # **A common mistake**　"The dot product of random unit vectors (of length 1) is about $\sqrt{d}$." That holds for components of variance 1; for unit vectors it shrinks like $1/\sqrt{d}$.
 #
 # **The paper**　Section 3.2.1 of [Attention Is All You Need](https://arxiv.org/abs/1706.03762) and its footnote 4 argue with variances as above. For large $d_k$, unscaled dot-product attention was seen to lose to additive attention; the authors **suspect** that softmax's gradients become extremely small. 2.5 measures half of that: how small they become, not whether they are the cause.
-#
-# **Play**　Move $d_k$ from 1 to 4096 without scaling: what happens to scores and weights? Repeat with the divisors $\sqrt{d_k}$ and $d_k$, and with "unit vectors".
-
-# %% key="root-panel" tags=["core"]
-panels.scaling_panel()
 
 # %% [markdown] lang="zh-Hant" key="root-divisor" tags=[]
 # **深入**　要是除數用錯了呢？取 ANDREA-120M 的尺寸：$d_{\text{model}} = 768$，$d_k = 64$，1024 個隨機的查詢對 1024 個隨機的鍵。除以 $\sqrt{d_k}$，標準差是 1。
@@ -620,6 +641,24 @@ al.table(
 # The more the scores of "reads" are stretched, the closer $1 - w$ and $w(1-w)$ come to 0; so does the last column, the largest of all 36 derivatives. **Winner and losers lose their gradients together**, and any signal back to $Q$ and $K$ is multiplied by these numbers.
 #
 # While the components of $q$ and $k$ spread by about 1, scaling keeps rows soft, whatever $d_k$ is. That frozen rows hold training back is the paper's suspicion, not measured here.
+
+# %% [markdown] lang="zh-Hant" key="frozen-play" tags=["core"]
+# **動手玩**　按「▶ 播放」，$d_k$ 就一步一步變大。**先猜猜看**：「分數除以」選 $\sqrt{d_k}$，分數的標準差和有效鍵數還會變嗎？改選 $d_k$，權重會變尖銳，還是變平均？
+
+# %% [markdown] lang="en" key="frozen-play" of="86b91452845f" tags=["core"]
+# **Play**　Press "▶ Play", and $d_k$ grows. **Guess first**: with "divide scores by" at $\sqrt{d_k}$, do spread and effective keys still change? With $d_k$, do weights turn peaked or even?
+
+# %% key="frozen-still" tags=["core"]
+panels.figure(panels.scaling_panel)
+
+# %% key="frozen-panel" tags=["core"]
+panels.scaling_panel()
+
+# %% [markdown] lang="zh-Hant" key="frozen-answer" tags=["core"]
+# 除以 $\sqrt{d_k}$，兩者都停住了。除以 $d_k$ 就除過了頭：分數縮向 0，權重趨於平均。
+
+# %% [markdown] lang="en" key="frozen-answer" of="8f53606ab5f7" tags=["core"]
+# With $\sqrt{d_k}$ both stay. Dividing by $d_k$ overdoes it: scores shrink towards 0, weights turn even.
 
 # %% [markdown] lang="zh-Hant" key="frozen-output" tags=[]
 # **深入**　那模型最後的 softmax 呢？語言模型的輸出也是 softmax，後面接交叉熵（cross-entropy）損失 $L = -\ln w_y$，$y$ 是正確答案的編號。要是它很有把握，卻答錯了，會不會也沒有梯度可學？

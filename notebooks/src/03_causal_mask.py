@@ -591,6 +591,42 @@ al.table(
 #
 # The other half: the input at position $i+1$ cannot wait for a prediction. Training puts the **true** token there, whatever was predicted: teacher forcing. With both, decoder-only models like GPT, LLaMA and ANDREA train all positions in parallel.
 
+# %% [markdown] lang="zh-Hant" key="parallel-play" tags=[]
+# **深入，動手玩**　訓練一次跑完，生成卻得一步一步來。還好前面的鍵和值算過就不用再算，留在 KV 快取裡，每一步只添一列。下面停在第 2 步：新的詞元是「圖書館」，快取裡有三列；最右邊是訓練時一次算出的權重，拿來對照。
+#
+# **先猜猜看**　先寫在紙上，再按「▶ 播放」走到底。
+#
+# 1. 後來的詞元一個個加進來，前面算好的列會變嗎？
+# 2. 每一步各要算幾個點積？六步一共幾個？如果沒有快取，每一步都把所有的列重算一遍，一共又是幾個？
+
+# %% [markdown] lang="en" key="parallel-play" of="c68b7c033118" tags=[]
+# **Deeper, play**　Training is one pass, but generation must go step by step. At least keys and values, once computed, need not be computed again: they stay in the KV cache, and each step adds one row. Here it stands at step 2: the new token is "library", and the cache holds three rows; at the far right, for comparison, are the weights of one training pass.
+#
+# **Guess first**　Write on paper, then press "▶ Play" and go to the end.
+#
+# 1. As later tokens come in, do the rows computed before change?
+# 2. How many dot products does each step take, and how many do all six? And how many if there were no cache and each step computed all rows again?
+
+# %% key="parallel-figure" tags=[]
+panels.figure(panels.generation_panel)
+
+# %% key="parallel-panel" tags=[]
+panels.generation_panel()
+
+# %% key="parallel-products" tags=[]
+lengths = (6, 64, al.ANDREA_120M.T)
+al.table(
+    T=lengths,
+    with_cache=[sum(i + 1 for i in range(T)) for T in lengths],
+    without_cache=[sum((i + 1) * (i + 2) // 2 for i in range(T)) for T in lengths],
+)
+
+# %% [markdown] lang="zh-Hant" key="parallel-answer" tags=[]
+# 前面的列一列也沒變，每一步都和訓練時的同一列一樣，所以鍵和值才留得住。有快取，位置 $i$ 那一步只要 $i+1$ 個點積，全部是 $T(T+1)/2$ 個；沒有快取是 $T(T+1)(T+2)/6$ 個，多到 $(T+2)/3$ 倍。句子越長，快取越划算。
+
+# %% [markdown] lang="en" key="parallel-answer" of="a6d38dc6873b" tags=[]
+# No row before changes, and each step gives the same row as training; that is why keys and values can be kept. With the cache the step at position $i$ takes only $i+1$ dot products, $T(T+1)/2$ in all; without it they are $T(T+1)(T+2)/6$, which is $(T+2)/3$ times as many. The longer the text, the more the cache pays.
+
 # %% [markdown] lang="zh-Hant" key="parallel-size" tags=[]
 # **深入**　換成 ANDREA-120M 真正的尺寸：12 個頭、1024 個位置、單精度，向量是亂數。跑一次有遮罩的，再抽幾個長度只給前面 $n$ 個詞元來對照。
 #
@@ -750,10 +786,13 @@ al.table(
 # - **In cross-attention** $T_q$ and $T_k$ belong to two different texts, and the mask need not be square.
 
 # %% [markdown] lang="zh-Hant" key="kinds-play" tags=["core"]
-# **動手玩**　面板用隨機向量。先選滑動視窗，調到 1：每個位置看得到誰？再選回因果，遮罩值改成 0：每一列的總和還是 1，那是哪裡壞了？
+# **動手玩**　面板用隨機的分數。「遮罩」選「滑動視窗」，「視窗」調到 1：每個位置看得到誰？再選回「因果」，「遮罩值」改成 0：每一列的總和還是 1，那是哪裡壞了？
 
-# %% [markdown] lang="en" key="kinds-play" of="952877e5de07" tags=["core"]
-# **Play**　The vectors are random. Set the sliding window to 1: whom does each position see? Back at the causal mask, set the mask value to 0: every row still sums to 1, so what is wrong?
+# %% [markdown] lang="en" key="kinds-play" of="ec3b8bbf0e6a" tags=["core"]
+# **Play**　The scores are random. Choose "sliding-window" and "window" 1: whom does each position see? Back at "causal", set "mask value" to 0: every row still sums to 1, so what is wrong?
+
+# %% key="kinds-figure" tags=["core"]
+panels.figure(panels.mask_panel)
 
 # %% key="kinds-panel" tags=["core"]
 panels.mask_panel()

@@ -256,22 +256,9 @@ plotting.plot_weights(weights, mask=mask, tokens=example.tokens);
 
 # %% [markdown] lang="zh-Hant" key="rows-claim" tags=[]
 # 對角線右上方的每一格都是：$-\infty$ 減去最大值還是 $-\infty$，取指數就剛好是 0。每一列的總和都是 1，只分給看得到的位置。
-#
-# **動手玩**　下面的面板一次看一列。先一列一列走下去，再把溫度調高、調低：權重的大小順序會不會跟著變？先猜再動手。
 
-# %% [markdown] lang="en" key="rows-claim" of="ee1d813b20fe" tags=[]
+# %% [markdown] lang="en" key="rows-claim" of="ecb9dfa02d73" tags=[]
 # Every cell right of the diagonal: $-\infty$ minus the maximum is still $-\infty$, and its exponential is exactly 0. Every row sums to 1, shared among the positions it can see.
-#
-# **Play**　The panel below shows one row at a time. Walk down row by row, then turn the temperature up and down: does the order of the weights change with it? Guess before you try.
-
-# %% key="rows-panel" tags=[]
-panels.softmax_panel()
-
-# %% [markdown] lang="zh-Hant" key="rows-answer" tags=[]
-# 順序不變。溫度除的是所有的分數，大的還是大的；變的只有差距：溫度高，權重趨於平均，溫度低，都集中到最大的那一個。
-
-# %% [markdown] lang="en" key="rows-answer" of="c1ac9c51568d" tags=[]
-# The order stays. The temperature divides all scores alike, so the larger remains the larger; only the gaps change. A high temperature evens the weights out, a low one gathers them at the largest.
 
 # %% [markdown] lang="zh-Hant" key="mix" tags=["core"]
 # ## 4.2　照權重混合值
@@ -338,6 +325,38 @@ al.show(agrees=np.allclose(output, al.attention(Q, K, V, mask="causal")))
 plotting.plot_matrix(
     output, rows=example.tokens, columns=example.value_axes, title=al.label("output")
 );
+
+# %% [markdown] lang="zh-Hant" key="mix-play" tags=[]
+# **動手玩**　下面把 4.1 和 4.2 連成六步，從「看」那一列的分數一路走到輸出。
+#
+# **先猜猜看**　先寫在紙上，再拖「溫度 τ」。
+#
+# 1. 溫度調高、調低，權重的大小順序會變嗎？
+# 2. 溫度調到最低，輸出會靠近誰的值？調到最高呢？
+#
+# 按「▶ 播放」，還可以看六項一項一項加成輸出。
+
+# %% [markdown] lang="en" key="mix-play" of="3944df4e90c2" tags=[]
+# **Play**　Here 4.1 and 4.2 are joined to six steps, from the scores in the row of "reads" to the output.
+#
+# **Guess first**　Write on paper, then drag "temperature τ".
+#
+# 1. Up or down, does the order of the weights change?
+# 2. At the lowest temperature, whose value does the output come close to? And at the highest?
+#
+# Press "▶ Play" to watch six terms add up to the output one by one.
+
+# %% key="mix-figure" tags=[]
+panels.figure(panels.softmax_panel, source="example")
+
+# %% key="mix-panel" tags=[]
+panels.softmax_panel(source="example")
+
+# %% [markdown] lang="zh-Hant" key="mix-answer" tags=[]
+# 順序不變。溫度除的是所有的分數，大的還是大的，變的只有差距。溫度低，權重都集中到分數最高的「書」，輸出就靠近「書」的值；溫度高，權重趨於平均，輸出就靠近六個值的平均。
+
+# %% [markdown] lang="en" key="mix-answer" of="81a08f86314e" tags=[]
+# The order stays. The temperature divides all scores alike, so the larger remains the larger; only the gaps change. A low one gathers the weights at "book", which has the highest score, and the output comes close to its value; a high one evens the weights out, and the output comes close to the mean of all six values.
 
 # %% [markdown] lang="zh-Hant" key="convex" tags=[]
 # **深入**　輸出能跑多遠？
@@ -465,21 +484,40 @@ al.show(
 # %% [markdown] lang="zh-Hant" key="real-claim" tags=[]
 # 每一列的總和都是 1（在 float32 的捨入誤差以內），未來的權重剛好是 0。最占記憶體的是分數和權重，不是 $Q$、$K$、$V$。遮罩蓋掉了將近一半的格子，它們卻照樣占著位子。
 #
-# **動手玩**　拖曳 $T$ 和 $d_k$，看五個步驟的圖怎麼跟著變。再取消「除以 √d_k」的勾選；勾回去，換把遮罩選成「全可見」。圖各變成什麼樣子？
+# **動手玩**　下面的面板就是這條流水線，向量是亂數：$T$ 拉得到 1024，12 個頭可以換著看，還能把兩種設定上下並排。
+#
+# **先猜猜看**　先記在紙上，再動手。數字都在面板最下面那句話裡。
+#
+# 1. 勾「釘住目前設定來比較」，再取消「除以 √d_k」：上下兩排的權重差在哪裡？
+# 2. 勾回「除以 √d_k」，$T$ 拉到 1024，「列（row）i」也拉到底：最後一列最大的權重變大還是變小？有效鍵數呢？
+# 3. 換一個「頭 h」：圖案會變嗎？分數的標準差呢？
 
-# %% [markdown] lang="en" key="real-claim" of="32913f95c128" tags=[]
+# %% [markdown] lang="en" key="real-claim" of="7e440119cca4" tags=[]
 # Every row sums to 1 (within float32 rounding), and the weights on the future are exactly 0. What fills the memory is scores and weights, not $Q$, $K$ and $V$. Almost half of the cells are covered by the mask, and they take up their place all the same.
 #
-# **Play**　Drag $T$ and $d_k$ and watch the five steps follow. Then untick "divide by √d_k"; tick it again and set the mask to "full" instead. What becomes of the picture each time?
+# **Play**　The panel below is this pipeline on random vectors: $T$ goes up to 1024, there are 12 heads to look at, and two settings can stand one above the other.
+#
+# **Guess first**　Note your answers on paper, then try. The numbers are in the last sentence of the panel.
+#
+# 1. Tick "pin and compare", then untick "divide by √d_k": how do the weights of the two lines differ?
+# 2. Tick "divide by √d_k" again, move $T$ to 1024 and "row i" to its end: does the largest weight of the last row grow or shrink? And the effective keys?
+# 3. Choose another "head h": does the pattern change? And the standard deviation of the scores?
+
+# %% key="real-figure" tags=[]
+panels.figure(panels.attention_panel)
 
 # %% key="real-panel" tags=[]
 panels.attention_panel()
 
 # %% [markdown] lang="zh-Hant" key="real-answer" tags=[]
-# 不縮放，每一列的權重就集中到少數幾格；$d_k$ 越大越明顯。換成全可見，右上角的斜線不見了，每個位置都分得到權重，也就看得到未來。
+# 1. 不縮放，每一列的權重就集中到少數幾格；$d_k$ 越大越明顯。
+# 2. 同樣一個 1 要分給更多的鍵，最大的權重變小，有效鍵數卻變多，還是大約六成。每個權重都太小，所以顏色自動換成均勻的倍數。
+# 3. 圖案全變了，標準差差不多：這裡每個頭的向量各自隨機。訓練過的頭，各有各的看法。
 
-# %% [markdown] lang="en" key="real-answer" of="263b989ba96f" tags=[]
-# Without scaling each row gathers its weight in a few cells, the more so the larger $d_k$. With the full mask the hatching at the upper right is gone; every position gets some weight, so the future is in sight.
+# %% [markdown] lang="en" key="real-answer" of="e3608709a3d6" tags=[]
+# 1. Without scaling each row gathers its weight in a few cells, the more so the larger $d_k$.
+# 2. The same 1 is shared by more keys: the largest weight shrinks, while the effective keys grow and stay at about six in ten. Single weights are now so small that colours switch to multiples of the uniform weight by themselves.
+# 3. The pattern is a new one, the standard deviation about the same: here every head has random vectors of its own. Trained heads each look in their own way.
 
 # %% [markdown] lang="zh-Hant" key="growth" tags=[]
 # **深入，先猜猜看**　如果上下文長度（context length）$T$ 加倍，注意力權重占的記憶體變成幾倍？值 $V$ 呢？填兩個數，像 `[1, 1]`。
