@@ -273,8 +273,12 @@ class View extends Stage {
     );
   }
 
-  /** What is pointed at, or else what was chosen; its numbers may have to come from Python. */
-  updateReading() {
+  /**
+   * What is pointed at, or else what was chosen; its numbers may have to come from Python, which
+   * is asked only when no picture has come for `wait` milliseconds: a hand may be at work.
+   */
+  updateReading(wait = 0) {
+    clearTimeout(this.asking);
     const target =
       this.picture &&
       (this.pointed ? { name: this.pointed.name, dot: this.pointed.dot } : this.chosenTarget());
@@ -295,7 +299,10 @@ class View extends Stage {
       part.kind === "matrix" &&
       this.companions(part).some((other) => !other.values && other.map !== "mask")
     ) {
-      return void this.askReading(target);
+      if (!wait) return void this.askReading(target);
+      this.writeReading("…", true); // the numbers there are of another picture
+      this.asking = setTimeout(() => this.askReading(target), wait);
+      return;
     }
     const places = Object.fromEntries(part.axes.map((axis, n) => [axis, target.dot[n]]));
     this.writeReading(

@@ -111,6 +111,7 @@ class Stage {
     this.resized.disconnect();
     this.themed.disconnect();
     clearTimeout(this.later);
+    clearTimeout(this.asking);
     this.model.off("change:picture", this.onPicture);
     this.channel.close();
     this.player.views.delete(this);
@@ -129,7 +130,7 @@ class Stage {
       if (this.picture) this.settle();
       this.draw();
       if (this.pointer) this.point(this.pointer); // there may be another cell by now
-      this.updateReading();
+      this.updateReading(QUIET);
       setText(this.problem, "");
     } catch (error) {
       this.fail(error);
