@@ -490,11 +490,11 @@ LABELS: dict[str, tuple[str, str]] = {
         "number of keys: {keys}; its largest weight, {largest}, goes to key {position}.",
     ),
     # -- qkv_panel ------------------------------------------------------------------------
-    "control_component": ("q、k 的分量", "component of q, k"),
+    "control_component": ("q、k 的分量", "q, k component"),
     "control_d_model": ("d_model", "d_model"),
     "control_n_head": ("n_head（頭數）", "n_head (heads)"),
     "qkv_source_running-example": ("例句的一個頭", "running example, one head"),
-    "qkv_source_random": ("所有的頭（隨機矩陣）", "all heads (random matrices)"),
+    "qkv_source_random": ("所有的頭（隨機矩陣）", "random, all heads"),
     "qkv_tokens": ("列＝詞元", "row = token"),
     "qkv_component_x": ("x 的分量", "component of x"),
     "qkv_component_q": ("查詢與鍵的分量", "component of query and key"),

@@ -181,8 +181,13 @@ def panel_problems(cells: list[Cell]) -> Iterator[str]:
 
 def _panels_in(code: str) -> tuple[set[str], set[str]]:
     """Panels of which a cell draws a figure, and those that it makes, as they would be called."""
-    figures, made = set(), set()
-    for node in ast.walk(ast.parse(plain_python(code))):
+    figures: set[str] = set()
+    made: set[str] = set()
+    try:
+        tree = ast.parse(plain_python(code))
+    except SyntaxError:  # code_word_problems says so
+        return figures, made
+    for node in ast.walk(tree):
         if not isinstance(node, ast.Call):
             continue
         name = ast.unparse(node.func)

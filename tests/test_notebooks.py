@@ -164,17 +164,19 @@ def notebook_with(*codes):
 
 FRAGILE_PANEL = """
 import ipywidgets
+import numpy as np
 from andrea_lesson.panels import Panel
-
-class View:
-    widget = ipywidgets.HTML()
-    show = clear = lambda self, state=None: None
+from andrea_lesson.panels.picture import Axis, Matrix, Picture
 
 def compute(T):
     if T == 8:
         raise ZeroDivisionError("only at this end")
 
-panel = Panel({"T": ipywidgets.IntSlider(1, 1, 8)}, compute, View(), str)
+def describe(state):
+    axes = {"query": Axis("query"), "key": Axis("key")}
+    return Picture(lines=((Matrix("weights", np.eye(2)),),), axes=axes)
+
+panel = Panel({"T": ipywidgets.IntSlider(1, 1, 8)}, compute, describe, str)
 """
 
 

@@ -1,5 +1,6 @@
 """Every notebook in JupyterLab as the command opens it: Run All, in both languages."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -8,6 +9,8 @@ from playwright.sync_api import expect
 
 ROOT = Path(__file__).resolve().parent.parent
 NOTEBOOKS = sorted(path.stem for path in (ROOT / "notebooks" / "src").glob("*.py"))
+
+_PANEL = re.compile(r"^panels\.\w+_panel\(", re.MULTILINE)
 
 # Text that ends outside its own box, by what a reader would see.
 _CUT_OFF = """() => [...document.querySelectorAll(".jp-RenderedHTMLCommon table, .andrea-panel")]
@@ -27,9 +30,10 @@ def test_run_all_ends_without_an_error(lab_page, name, language):
     panels = [
         number
         for number, cell in enumerate(lab_page.cells())
-        if cell["cell_type"] == "code" and "_panel()" in "".join(cell["source"])
+        if cell["cell_type"] == "code" and _PANEL.search("".join(cell["source"]))
     ]
+    assert panels
     for number in panels:
-        picture = lab_page.show_cell(number).locator(".andrea-panel img")
+        picture = lab_page.show_cell(number).locator(".andrea-panel canvas.andrea-part").first
         expect(picture).to_be_visible(timeout=20_000)
         assert lab_page.page.evaluate(_CUT_OFF) == []

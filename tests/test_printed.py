@@ -172,6 +172,7 @@ def test_titles_axes_formulas_and_caption_are_there():
     assert picture.formulas[1] in words
     dot = f"q ⋅ k = {picture.parts['scores'].values[0, 0]:.3f}"  # no wider than a letter
     assert words.count("5") == 6  # columns of five matrices, one side of rows
+    assert not any("…" in text for text in words)  # nothing is written where there is no room
     places = {text: y for text, _, y in words_of(figure)}
     lines = np.diff([places[text] for text in (dot, picture.formulas[1], picture.caption)])
     np.testing.assert_allclose(lines, LINE, atol=0.01)
@@ -378,9 +379,32 @@ def test_what_is_chosen_lit_or_marked_is_framed():
     assert has_colour(slot, INK, within=60)
     around = pixels[round(odd.top) - 4 :, round(odd.left) - 4 :][:170, :165]
     assert has_colour(around, LIT)
-    assert has_colour(around, COMPARED)
     plain = replace(picture, selected={}, lines=((picture.parts["mask"],),))
     assert not has_colour(drawn(plain)[2][round(layout.boxes["mask"].top) :], LIT)
+
+
+def test_marked_cells_are_framed_in_the_colour_of_warnings():
+    part = mixed_picture().parts["odd"]
+    _, layout, pixels = drawn(Picture(((part,),), AXES))
+    _, _, without = drawn(Picture(((replace(part, framed=None),),), AXES))
+    y, x = np.nonzero((pixels != without).any(axis=-1))
+    box = layout.boxes["odd"]  # the cell at its lower left corner
+    assert (x.min(), x.max() + 1) == pytest.approx((box.left, box.left + box.width / 5), abs=2)
+    assert (y.min(), y.max() + 1) == pytest.approx(
+        (box.top + 0.8 * box.height, box.top + box.height), abs=2
+    )
+    assert has_colour(pixels[y, x], COMPARED)
+
+
+def test_dots_of_many_weights_are_multiples_of_the_uniform_one():
+    weights = np.full((1024, 1024), 1 / 1024)
+    weights[:, :512] = 8 / 1024
+    picture = Picture(((Matrix("m", weights, "m", colours="weights"),),), AXES)
+    _, layout, pixels = drawn(picture)
+    box = layout.boxes["m"]
+    y = round(box.top + 80)
+    for x, share in ((40, 6 / 9), (120, 3 / 9)):  # 8 and 1 between 1/8 and 64
+        assert close(pixels[y, round(box.left) + x], colormaps["viridis"](share))
 
 
 def test_the_colour_bar_runs_over_the_scale_of_the_matrix():
@@ -467,6 +491,16 @@ def test_a_logarithmic_ruler_places_points_and_ticks():
     shaded = layout.boxes["shaded"]
     corner = pixels[round(shaded.top) + 6, round(shaded.left + shaded.width) - 6]
     assert close(corner, colormaps["viridis"](1.0))
+
+
+def test_ticks_at_the_ends_of_a_ruler_stay_clear_of_the_next_chart():
+    x = Ruler(0.0, 1.0, ((0.0, "a long beginning"), (1.0, "a long end")))
+    chart = Chart("c", x, Ruler(0.0, 1.0), (Line([0.0], [0.0], "here"),))
+    figure, layout, _ = drawn(Picture(((chart,),)))
+    box, renderer = layout.boxes["c"], figure.canvas.get_renderer()
+    ends = [t.get_window_extent(renderer) for t in figure.texts if "long" in t.get_text()]
+    assert min(end.x0 for end in ends) >= box.left - box.before - 1
+    assert max(end.x1 for end in ends) <= box.left + box.width + box.after + 1
 
 
 # -- the view --------------------------------------------------------------------------------------

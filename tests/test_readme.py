@@ -7,13 +7,16 @@ from pathlib import Path
 
 import pytest
 
+from andrea_lesson import panels
+
 ROOT = Path(__file__).resolve().parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 ENGLISH, CHINESE = README.split('<a id="繁體中文"></a>')
 
 
 def blocks(half: str, kind: str) -> list[str]:
-    return re.findall(rf"^```{kind}\n(.*?)^```$", half, flags=re.MULTILINE | re.DOTALL)
+    found = re.findall(r"^```(\w*)\n(.*?)^```$", half, flags=re.MULTILINE | re.DOTALL)
+    return [code for name, code in found if name == kind]
 
 
 def without_comments(code: str) -> list[str]:
@@ -32,10 +35,18 @@ def test_both_halves_say_the_same():
 
 @pytest.mark.parametrize("half", [ENGLISH, CHINESE], ids=["en", "zh-Hant"])
 def test_the_script_draws_its_figure(half, tmp_path):
-    (script,) = blocks(half, "python")
+    _, script = blocks(half, "python")
     (tmp_path / "script.py").write_text(script, encoding="utf-8")
     subprocess.run([sys.executable, "script.py"], cwd=tmp_path, check=True)
     assert (tmp_path / "weights.svg").read_bytes().startswith(b"<?xml")
+
+
+@pytest.mark.parametrize("half", [ENGLISH, CHINESE], ids=["en", "zh-Hant"])
+def test_the_panels_are_those_that_there_are(half):
+    named = re.findall(r"^\| `(\w+_panel)\(\)`", half, re.MULTILINE)
+    assert sorted(named) == [name for name in panels.__all__ if name.endswith("_panel")]
+    script, _ = blocks(half, "python")
+    exec(script, {})
 
 
 def test_the_plot_commands_work(tmp_path):
