@@ -152,9 +152,9 @@ LABELS: dict[str, tuple[str, str]] = {
     "control_window": ("視窗", "window"),
     "control_prefix": ("前綴長度", "prefix"),
     "control_length": ("不含填補的長度", "real length"),
-    "control_boundary": ("第二份文件起點", "document 2 at"),
+    "control_boundary": ("第二份文件起點", "document 2 from"),
     "control_scaled": ("除以 √d_k", "divide by √d_k"),
-    "control_same_colours": ("三種分數同色階", "same colours"),
+    "control_same_colours": ("三種分數共用色階", "same colours"),
     "control_seed": ("亂數種子", "random seed"),
     "control_value": ("遮罩值", "mask value"),
     "control_precision": ("精度", "precision"),
@@ -178,7 +178,7 @@ LABELS: dict[str, tuple[str, str]] = {
     "divisor_sqrt_d_model": ("√d_model（常見的錯）", "√d_model (mistaken)"),
     "components_unit-variance": ("分量的變異數為 1", "unit variance"),
     "components_unit-vectors": ("單位向量", "unit vectors"),
-    "components_any": ("分量的標準差自訂", "any spread σ"),
+    "components_any": ("自訂分量的標準差", "any spread σ"),
     "run_this_cell": (
         "靜態圖：執行這個儲存格，就能拉動滑桿",
         "Still picture: run this cell to move the sliders",
@@ -193,7 +193,7 @@ LABELS: dict[str, tuple[str, str]] = {
         "“{name}” must lie between {low} and {high}; it is {value}.",
     ),
     "bad_choice": (
-        "「{name}」只能是 {options}，現在是 {value}。",
+        "「{name}」只能是 {options} 其中之一，現在是 {value}。",
         "“{name}” must be one of {options}; it is {value}.",
     ),
     "bad_temperature": (
@@ -206,14 +206,14 @@ LABELS: dict[str, tuple[str, str]] = {
     ),
     "panel_measured": ("實測", "measured"),
     "panel_normal": ("標準差 s 的常態曲線", "normal curve of std s"),
-    "panel_std_title": ("分數的標準差\n此處 {std}", "std of scores\nhere {std}"),
+    "panel_std_title": ("分數的標準差\n目前 {std}", "std of scores\nhere {std}"),
     "panel_scores_title": ("{count} 個隨機分數\nd_k = {d_k}", "{count} random scores\nd_k = {d_k}"),
     "panel_scores_after": ("分數（除過之後）", "score after the division"),
     "panel_row_title": (
         "一列 softmax 權重\n最大 {largest}",
         "one row of weights\nlargest {largest}",
     ),
-    "panel_largest_keys": ("{T} 個鍵中最大的 {count} 個", "largest {count} of {T}"),
+    "panel_largest_keys": ("{T} 個權重中最大的 {count} 個", "largest {count} of {T}"),
     "panel_row_weights": ("softmax 權重", "softmax weights"),
     "panel_uniform": ("均勻：1/T", "uniform: 1/T"),
     "panel_keys_title": ("有效鍵數\n{T} 個鍵中的 {keys}", "effective keys\n{keys} of {T}"),
@@ -232,7 +232,7 @@ LABELS: dict[str, tuple[str, str]] = {
     "scaling_none_frozen_here": ("這個 T 沒有凍結", "no freezing at this T"),
     "scaling_all_frozen_here": ("這個 T 全部凍結", "all frozen at this T"),
     "scaling_match_title": (
-        "完美的鍵（＝查詢）的權重\n此處 {weight}",
+        "完美的鍵（＝查詢）的權重\n目前 {weight}",
         "weight of a key = the query\nhere {weight}",
     ),
     "scaling_match_formula": ("理論（公式在下面）", "theory (formula below)"),
@@ -265,7 +265,7 @@ LABELS: dict[str, tuple[str, str]] = {
     "scaling_match_where": ("，m = q · q ÷ 除數 = {score}", ", m = q · q ÷ divisor = {score}"),
     "scaling_match_untold": (
         "完美的鍵　w = {measured}（實測）；公式只適用於 s ≤ 1",
-        "perfect match: w = {measured} (measured); the formula is for s ≤ 1",
+        "perfect match: w = {measured} (measured); the formula holds only for s ≤ 1",
     ),
     "warn_sqrt_d_model": (
         "除以 √d_model 是常見的錯：一個點積只加了 d_k = {d_k} 個乘積，該除的是 √d_k。",
@@ -280,24 +280,25 @@ LABELS: dict[str, tuple[str, str]] = {
     ),
     "scaling_summary": (
         "隨機向量（{components}），d_k = {d_k}，分數除以 {divisor}：標準差是 {std}"
-        "（理論 {predicted}）；{T} 個鍵的一列權重，有效鍵數是 {keys}"
-        "（{rows} 列的中位數是 {median}），最大的權重是 {largest}；與查詢相同的鍵得到 {match}。",
+        "（理論值 {predicted}）；{T} 個鍵的一列權重，有效鍵數是 {keys}"
+        "（{rows} 列的中位數是 {median}），最大的權重是 {largest}；與查詢相同的鍵，權重是 "
+        "{match}。",
         "Random vectors ({components}), d_k = {d_k}, scores divided by {divisor}: their standard "
         "deviation is {std} (theory {predicted}); a row over {T} keys has an effective number of "
         "keys of {keys} (median of {rows} rows: {median}), and its largest weight is {largest}; "
-        "a key equal to the query gets {match}.",
+        "a key equal to the query gets a weight of {match}.",
     ),
     "panel_scores_step": (
         "1. 查詢 {row} 的分數\n÷ 溫度 τ = {temperature}",
         "1. scores, query {row}\n÷ τ = {temperature}",
     ),
     "panel_shifted_step": ("2. 減去最大值\n不影響權重", "2. minus largest\nsame weights"),
-    "panel_exponentials_step": ("3. 取指數\n全部變成正數", "3. exponential\nall positive"),
+    "panel_exponentials_step": ("3. 取指數\n不再有負數", "3. exponential\nnone negative"),
     "panel_weights_step": ("4. 除以總和\n得到權重", "4. over their sum\nthe weights"),
     "columns_components": ("行＝分量 c", "component c"),
     "panel_V_step": ("值 V\n每個鍵一列", "values V\na row for each key"),
     "panel_values_step": ("5. 權重 × 值\n框內是已加的項", "5. weight × value\nframed: added"),
-    "panel_sum_step": ("加到目前的和\n{T} 項中的 {terms} 項", "sum so far\nterms: {terms} of {T}"),
+    "panel_sum_step": ("目前的和\n{T} 項中的 {terms} 項", "sum so far\nterms: {terms} of {T}"),
     "panel_output_step": (
         "6. 輸出＝全部相加\n{T} 項中的 {terms} 項",
         "6. output = sum\nterms: {terms} of {T}",
@@ -316,26 +317,26 @@ LABELS: dict[str, tuple[str, str]] = {
     "warn_both": ("{first}{then}", "{first} {then}"),
     "warn_nan_empty": (
         "查詢 {rows} 沒有可以看的鍵，0 ÷ 0 得到 NaN（本課的函式在這裡給 0）。",
-        "With no key to see for query {rows}, 0 ÷ 0 is NaN (the lesson's own function gives 0).",
+        "No key is visible to query {rows}: 0 ÷ 0 gives NaN (the lesson's own function gives 0).",
     ),
     "warn_nan_overflow": (
-        "查詢 {rows} 的分數在 {precision} 溢位，權重變成 NaN。",
+        "查詢 {rows} 的分數以 {precision} 計算會溢位，權重變成 NaN。",
         "Scores of query {rows} overflow in {precision}, and its weights are NaN.",
     ),
     "warn_uniform": (
         "查詢 {rows} 沒有可以看的鍵，遮罩值 {value} 卻讓看不到的鍵各得到 {weight} 的權重，"
         "看起來像真的注意力。",
-        "With no key to see for query {rows}, the mask value {value} still gives hidden keys a "
-        "weight of {weight} each, which looks like real attention.",
+        "No key is visible to query {rows}, yet the mask value {value} gives hidden keys a weight "
+        "of {weight} each, which looks like real attention.",
     ),
     "warn_leak": (
         "資訊洩漏：遮罩值 {value} 不夠低，查詢 {row} 把 {leak} 的權重給了看不到的鍵 {column}。",
-        "Leak: the mask value {value} is not low enough, and query {row} gives a weight of {leak} "
-        "to the hidden key {column}.",
+        "Information leak: the mask value {value} is not low enough, and query {row} gives a "
+        "weight of {leak} to the hidden key {column}.",
     ),
     "mask_summary": (
-        "{mask}遮罩，T = {T}，每個查詢看得到的鍵數：{keys}；隨機分數以標準差 {spread} 抽出"
-        "（這一批是 {measured}），看不到的格換成 {value}，以 {precision} 計算：{results}。",
+        "{mask}遮罩，T = {T}，每個查詢看得到的鍵數：{keys}；隨機分數的標準差設為 {spread}"
+        "（這一批實際是 {measured}），看不到的格換成 {value}，以 {precision} 計算：{results}。",
         "{mask} mask, T = {T}, keys that a query sees: {keys}; random scores drawn with a "
         "standard deviation of {spread} (these: {measured}), hidden ones replaced by {value}, "
         "in {precision}: {results}.",
@@ -390,14 +391,14 @@ LABELS: dict[str, tuple[str, str]] = {
         "例句的六個詞元，矩陣是人工設定的",
         "running example, matrices set by hand",
     ),
-    "caption_leaks": ("；紅框：看不到卻有權重的鍵", "; red frame: hidden keys with a weight"),
+    "caption_leaks": ("；紅框：看不到卻有權重的鍵", "; red frame: hidden keys that get weight"),
     "softmax_summary": (
         "{source}，T = {T}，d_k = {d_k}，查詢 {row} 看得到 {visible} 個鍵，溫度 {temperature}："
-        "最高分 {highest} 在鍵 {position}，減掉之後取指數，總和是 {total}；"
+        "分數除以溫度，最大值 {highest} 在鍵 {position}；減去它再取指數，總和是 {total}；"
         "最大的權重是 {largest}，有效鍵數是 {keys}。",
         "{source}, T = {T}, d_k = {d_k}, keys that query {row} sees: {visible}, temperature "
-        "{temperature}: the highest score, {highest}, is that of key {position}; after "
-        "subtracting it the exponentials sum to {total}, the largest weight is {largest}, "
+        "{temperature}: the largest score ÷ temperature, {highest}, is that of key {position}; "
+        "after subtracting it the exponentials sum to {total}, the largest weight is {largest}, "
         "and the effective number of keys is {keys}.",
     ),
     "softmax_complete": (
@@ -464,9 +465,9 @@ LABELS: dict[str, tuple[str, str]] = {
     ),
     "attention_weight": (
         "權重[{i}, {j}] = exp({scaled} − {highest}) ÷ {total} = {weight}"
-        "（減去該列最大值，再除以該列總和）",
+        "（減去該列最大值、取指數，再除以該列指數的總和）",
         "weight[{i}, {j}] = exp({scaled} − {highest}) ÷ {total} = {weight} "
-        "(minus the row's largest, over the row's sum)",
+        "(minus the row's largest, over the sum of the row's exponentials)",
     ),
     "attention_hidden": (
         "權重[{i}, {j}] = 0：查詢 {i} 看不到鍵 {j}（遮罩）",
@@ -477,17 +478,18 @@ LABELS: dict[str, tuple[str, str]] = {
         "output[{i}] = Σ weight × v; in {precision} it is within {rounding} of float64",
     ),
     "attention_pinned": (
-        "上面一排是釘住的設定：{source}，T = {T}，d_k = {d_k}，{mask}遮罩，乘以 {scale}，"
-        "{precision}。",
-        " Above, pinned: {source}, T = {T}, d_k = {d_k}, {mask} mask, times {scale}, {precision}.",
+        "上面一排是釘住的設定：{source}，T = {T}，d_k = {d_k}，{mask}遮罩，"
+        "分數乘以 {scale}，{precision}。",
+        " Pinned, in the upper line: {source}, T = {T}, d_k = {d_k}, {mask} mask, scores times "
+        "{scale}, {precision}.",
     ),
     "attention_summary": (
         "{source}，T = {T}，d_k = {d_k}，{mask}遮罩：分數的標準差是 {scores}，乘以 {scale} "
         "之後是 {scaled}；查詢 {row} 看得到 {visible} 個鍵，有效鍵數是 {keys}，"
         "最大的權重 {largest} 落在鍵 {position}。",
         "{source}, T = {T}, d_k = {d_k}, {mask} mask: the scores have a standard deviation of "
-        "{scores}, times {scale} of {scaled}; keys that query {row} sees: {visible}, effective "
-        "number of keys: {keys}; its largest weight, {largest}, goes to key {position}.",
+        "{scores}, or {scaled} once multiplied by {scale}; keys that query {row} sees: {visible}, "
+        "effective number of keys: {keys}; its largest weight, {largest}, goes to key {position}.",
     ),
     # -- qkv_panel ------------------------------------------------------------------------
     "control_component": ("q、k 的分量", "q, k component"),
@@ -499,10 +501,10 @@ LABELS: dict[str, tuple[str, str]] = {
     "qkv_component_x": ("x 的分量", "component of x"),
     "qkv_component_q": ("查詢與鍵的分量", "component of query and key"),
     "qkv_column": ("投影的行", "column of the projection"),
-    "qkv_x": ("{x}\n每個分量乘上右邊的一列", "{x}: each component\ntimes its row on the right"),
+    "qkv_x": ("{x}\n每個分量乘右邊對應的列", "{x}: each component\ntimes its row on the right"),
     "qkv_X": ("X：一列一個詞元\n{T} × {d_model}", "X, a token a row\n{T} × {d_model}"),
     "qkv_columns": (
-        "{name}\n合併後的行 {first}…{last}",
+        "{name}\n合併矩陣的行 {first}…{last}",
         "{name}\nfused: {first}…{last}",
     ),
     "qkv_head": (
@@ -512,7 +514,7 @@ LABELS: dict[str, tuple[str, str]] = {
     "qkv_or": (" 或 ", " or "),
     "bad_split": (
         "d_model = {d_model} 分不成 {n_head} 個一樣寬的頭：{d_model} ÷ {n_head} = {quotient}，"
-        "不是整數；最接近而能整除的頭數是 {nearest}。",
+        "不是整數；能整除的頭數裡，最接近的是 {nearest}。",
         "d_model = {d_model} does not split into {n_head} heads: {d_model} ÷ {n_head} = "
         "{quotient} is no whole number; the nearest number of heads that divides it is {nearest}.",
     ),
@@ -520,7 +522,7 @@ LABELS: dict[str, tuple[str, str]] = {
     "qkv_fused": (
         "合併的矩陣 [W_Q W_K W_V] 是 {d_model} × {fused}；頭 {head} 用每一段的第 {head} × {d_k} 到 "
         "{next} × {d_k} − 1 行，也就是 {first}…{last}",
-        "fused matrix [W_Q W_K W_V]: {d_model} × {fused}; of each third head {head} has columns "
+        "fused matrix [W_Q W_K W_V]: {d_model} × {fused}; in each third, head {head} uses columns "
         "{head} × {d_k} to {next} × {d_k} − 1, which are {first}…{last}",
     ),
     "qkv_all_of_x": (
@@ -538,11 +540,11 @@ LABELS: dict[str, tuple[str, str]] = {
         "X and the three matrices are random, seed {seed}",
     ),
     "qkv_caption_sample": (
-        "；列與行都有 {d_model}，各均勻抽出 {shown} 畫出來",
-        "; of {d_model} rows and columns {shown} are drawn, evenly spread",
+        "；{d_model} 列、{d_model} 行，這裡各均勻抽出 {shown} 個來畫",
+        "; of {d_model} rows and {d_model} columns, {shown} each are drawn, evenly spread",
     ),
     "qkv_summary": (
-        "例句，人工設定的矩陣：詞元 {token} 的 x 是 {x}，投影成查詢 {q}、鍵 {k}、值 {v}。",
+        "例句，人工設定的矩陣：詞元 {token}，x 是 {x}，投影成查詢 {q}、鍵 {k}、值 {v}。",
         "Running example, matrices set by hand: x of token {token} is {x}; its query is {q}, "
         "its key {k}, its value {v}.",
     ),
@@ -569,10 +571,10 @@ LABELS: dict[str, tuple[str, str]] = {
     ),
     "place_of_token": ("{place}「{token}」", "{place} (“{token}”)"),
     "scores_summary": (
-        "{source}，T = {T}，d_k = {d_k}：查詢 {query} 對鍵 {key} 的分數是 {score}，"
+        "{source}，T = {T}，d_k = {d_k}：查詢 {query}、鍵 {key}，分數是 {score}，"
         "除以 √d_k = {root} 之後是 {scaled}；絕對值最大的一項是分量「{component}」的 {product}。",
-        "{source}, T = {T}, d_k = {d_k}: query {query} and key {key} have a score of {score}, "
-        "divided by √d_k = {root} of {scaled}; the largest term in size is {product}, of "
+        "{source}, T = {T}, d_k = {d_k}: query {query} and key {key} have a score of {score}, or "
+        "{scaled} once divided by √d_k = {root}; the largest term in size is {product}, of "
         "component “{component}”.",
     ),
     # -- generation_panel -----------------------------------------------------------------
@@ -586,7 +588,7 @@ LABELS: dict[str, tuple[str, str]] = {
     "generation_not_computed": ("沒有算", "not computed"),
     "generation_input_rows": ("列＝輸入 i", "row = input i"),
     "generation_target": ("目標", "target"),
-    "generation_next": ("目標＝i＋1", "target"),
+    "generation_next": ("目標＝i＋1", "target = i + 1"),
     "generation_component": ("分量", "component"),
     "generation_components": ("行＝分量", "component"),
     "generation_inputs": (
@@ -614,8 +616,8 @@ LABELS: dict[str, tuple[str, str]] = {
         "{difference}",
     ),
     "generation_work": (
-        "這一步的點積：有快取 {cached} 個；沒有快取，每一列重算，{n} × {after} ÷ 2 = {uncached} 個"
-        "（累計 {cached_sum} 對 {uncached_sum}）",
+        "這一步的點積：有快取 {cached} 個；沒有快取，每一列都要重算，{n} × {after} ÷ 2 = "
+        "{uncached} 個（累計：有快取 {cached_sum} 個，沒有快取 {uncached_sum} 個）",
         "dot products of this step: {cached} with the cache; without it every row again, "
         "{n} × {after} ÷ 2 = {uncached} (so far {cached_sum} against {uncached_sum})",
     ),
@@ -624,11 +626,11 @@ LABELS: dict[str, tuple[str, str]] = {
     "generation_nothing": ("未知的（沒有給定）", "unknown (none is given)"),
     "generation_summary": (
         "{source}，T = {T}，d_k = {d_k}，第 {t} 步：新的輸入是{newest}，目標是{target}；"
-        "K 和 V 快取的列數是 {kept}；這一列和訓練時一次算出的最多相差 {difference}；"
+        "K 快取和 V 快取各有 {kept} 列；這一列和訓練時一次算出的同一列最多相差 {difference}；"
         "點積 {cached} 個，沒有快取要 {uncached} 個。",
         "{source}, T = {T}, d_k = {d_k}, step {t}: the new input is {newest}, the target "
-        "{target}; rows in the K and V caches: {kept}; the row differs from that of a training "
-        "pass by at most {difference}; dot products: {cached}, without a cache {uncached}.",
+        "{target}; rows in each of the K and V caches: {kept}; this row and that of a training "
+        "pass differ by at most {difference}; dot products: {cached}, without a cache {uncached}.",
     ),
     # -- live view -----------------------------------------------------------------------------
     "live_play": ("▶ 播放", "▶ Play"),
@@ -657,7 +659,7 @@ LABELS: dict[str, tuple[str, str]] = {
         "Escape goes back to the notebook.",
     ),
     "live_bars": (
-        "{title}：{count} 條長條。用方向鍵移動，按 Enter 選取，按 Escape 回到筆記本。",
+        "{title}：{count} 根長條。用方向鍵移動，按 Enter 選取，按 Escape 回到筆記本。",
         "{title}: {count} bars. Arrow keys move, Enter chooses, Escape goes back to the notebook.",
     ),
     "live_chart": ("{title}：曲線圖（{words}）", "{title}: chart ({words})"),
@@ -669,8 +671,7 @@ LABELS: dict[str, tuple[str, str]] = {
     "live_visible": ("可以看", "may attend"),
     "live_dots": (
         "每一點代表 {rows} × {columns} 格，顯示其中最大的權重，或離 0 最遠的分數",
-        "each dot stands for {rows} × {columns} cells and shows the largest weight, "
-        "or the score farthest from 0",
+        "a dot = {rows} × {columns} cells: the largest weight, or the score farthest from 0",
     ),
     "live_window": (
         "{title}（第 {top}–{bottom} 列、第 {left}–{right} 行，全部是 {rows} × {columns}）",
@@ -679,6 +680,8 @@ LABELS: dict[str, tuple[str, str]] = {
     "live_line": ("曲線 {number}", "line {number}"),
     "live_from": ("從", "from"),
     "live_to": ("到", "to"),
+    "live_line_title": ("{title}：{line}", "{title}: {line}"),
+    "live_end": ("{axis}（{end}）", "{axis} ({end})"),
     "live_low": ("下限", "low"),
     "live_high": ("上限", "high"),
     "live_value": ("值", "value"),

@@ -2,8 +2,8 @@
 
 Run: python benchmarks/panels.py [--presses 60] [--quick]
 
-Prints, beside the targets: key press to picture for `interact` with a new matplotlib figure and
-for `attention_panel`, a drag of 200 events in 3 s, the first panel after its cell is run, and
+Prints, beside the targets: key press to picture for `interact` with a new matplotlib figure (of
+three heatmaps, and of the five that our panel shows) and for `attention_panel`, a drag of 200 events in 3 s, the first panel after its cell is run, and
 what 2,000 random moves over all panels leave behind.  ``ANDREA_CHROMIUM`` names a Chromium that
 is not on the path.
 
@@ -50,17 +50,22 @@ from ipywidgets import interact
 
 @interact(T=(1, {T}), d_k=(1, 256))
 def attention(T={T}, d_k={d_k}):
-    Q, K = np.random.default_rng(0).standard_normal((2, T, d_k))
+    Q, K, V = np.random.default_rng(0).standard_normal((3, T, d_k))
     scores = Q @ K.T
-    scaled = np.where(np.tri(T, dtype=bool), scores / np.sqrt(d_k), -np.inf)
-    weights = np.exp(scaled - scaled.max(axis=-1, keepdims=True))
+    scaled = scores / np.sqrt(d_k)
+    masked = np.where(np.tri(T, dtype=bool), scaled, -np.inf)
+    weights = np.exp(masked - masked.max(axis=-1, keepdims=True))
     weights /= weights.sum(axis=-1, keepdims=True)
-    fig, axes = plt.subplots(1, 3, figsize=(12, 3.5))
-    for ax, values, title in zip(axes, [scores, scaled, weights], ["scores", "scaled", "weights"]):
-        fig.colorbar(ax.imshow(values), ax=ax)
-        ax.set_title(title)
+    steps = dict(scores=scores, scaled=scaled, masked=masked, weights=weights, output=weights @ V)
+    names = {names}
+    fig, axes = plt.subplots(1, len(names), figsize=(4 * len(names), 3.5))
+    for ax, name in zip(axes, names):
+        fig.colorbar(ax.imshow(steps[name], aspect="auto"), ax=ax)
+        ax.set_title(name)
     plt.show()
 """
+FIVE = ["scores", "scaled", "masked", "weights", "output"]  # what our panel shows
+THREE = ["scores", "masked", "weights"]
 IMPORTS = "import andrea_lesson as al\nfrom andrea_lesson import panels"
 OURS = """\
 panel = panels.attention_panel()
@@ -174,18 +179,22 @@ def tell_presses(who: str, noted: list[dict[str, float]], limits: tuple[str, str
 
 def compare(browser: Browser, lab: Lab, T: int, presses: int, limits: tuple[str, str, str]) -> None:
     heading(f"Key press to drawn picture, T = {T}")
-    medians = []
+    three, five, ours = "interact, 3 heatmaps", "interact, the same 5", "ours"
+    medians = {}
     for who, sources, given in (
-        ("interact", [INTERACT], ("", "")),
-        ("ours", [IMPORTS, OURS], limits[:2]),
+        (three, [INTERACT], ("", "")),
+        (five, [INTERACT], ("", "")),
+        (ours, [IMPORTS, OURS], limits[:2]),
     ):
-        sources = [source.format(T=T, d_k=START) for source in sources]
-        with notebook(browser, lab, f"{who}_{T}", sources) as tab:
+        names = THREE if who == three else FIVE
+        sources = [source.format(T=T, d_k=START, names=names) for source in sources]
+        with notebook(browser, lab, f"{who.split(',')[0]}_{len(names)}_{T}", sources) as tab:
             tab.run_all()
             assert tab.errors() == []
             cell = tab.show_cell(len(sources) - 1)
-            medians.append(tell_presses(who, press_keys(tab, cell, presses), given))
-    report("interact / ours", medians[0] / medians[1], "", limits[2])
+            medians[who] = tell_presses(who, press_keys(tab, cell, presses), given)
+    report(f"{three} / ours", medians[three] / medians[ours], "")
+    report(f"{five} / ours", medians[five] / medians[ours], "", limits[2])
 
 
 # -- drag ------------------------------------------------------------------------------------------
@@ -264,7 +273,7 @@ def tell_drag(log: dict[str, Any], events: int, goals: bool) -> None:
 def drag_both(browser: Browser, lab: Lab, port: int, events: int, seconds: float) -> None:
     for who, sources in (("interact", [INTERACT]), ("ours", [IMPORTS, OURS])):
         heading(f"Drag of {events} events in {seconds:g} s, T = 64: {who}")
-        sources = [source.format(T=64, d_k=START) for source in sources]
+        sources = [source.format(T=64, d_k=START, names=FIVE) for source in sources]
         with notebook(browser, lab, f"drag_{who}", sources) as tab:
             tab.run_all()
             cell = tab.show_cell(len(sources) - 1)

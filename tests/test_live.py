@@ -245,7 +245,7 @@ def test_dots_say_how_many_cells_they_stand_for():
     one = picture(Matrix("m", np.zeros((1024, 600)), width=256, height=256), caption="random")
     with language("en"):
         caption = encode(one, lay_out(one))["caption"][1]
-    assert caption.startswith("random · each dot stands for 4 × 3 cells")
+    assert caption.startswith("random · a dot = 4 × 3 cells")
 
 
 # -- bars and charts -------------------------------------------------------------------------------

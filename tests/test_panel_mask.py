@@ -205,7 +205,7 @@ def test_warning_names_rows_without_any_key(value, precision, words):
         panel.controls[name].value = setting
     panel.controls["length"].value = 0
     assert words in panel.warning
-    assert "no key to see" in panel.warning
+    assert "No key is visible" in panel.warning
     weights = panel.state.weights
     if words == "NaN":
         assert np.isnan(weights).all()

@@ -503,5 +503,5 @@ def test_starts_at_the_example_and_at_nothing_else():
     assert panel.picture.axes["key"].names == ("小安", "去", "圖書館", "借", "書", "看")
     panel.controls["source"].value = "random"
     assert (panel.state.T, panel.state.d_k) == (8, 64)
-    with pytest.raises(settings.SettingError, match=r"random, example.*dice"):
+    with pytest.raises(settings.SettingError, match=r"random、example.*dice"):
         panels.softmax_panel(source="dice")

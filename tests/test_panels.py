@@ -345,7 +345,7 @@ def test_a_closed_panel_still_has_its_picture():
 
 @pytest.mark.parametrize("view", ["Live", "", None])
 def test_a_view_that_there_is_not(view):
-    with pytest.raises(settings.SettingError, match="live, matplotlib"):
+    with pytest.raises(settings.SettingError, match="live、matplotlib"):
         panels.mask_panel(view=view)
 
 
@@ -445,7 +445,7 @@ def test_a_panel_may_start_at_the_example(make):
     panel.controls["source"].value = "random"
     assert panel.state.T == make(source="random").state.T
     assert panel.state.d_k == 64
-    with pytest.raises(settings.SettingError, match=r"random, example.*dice"):
+    with pytest.raises(settings.SettingError, match=r"random、example.*dice"):
         make(source="dice")
 
 

@@ -279,7 +279,7 @@ def _line(state: AttentionState, which: str = "") -> tuple[Matrix, ...]:
         ),
         Matrix(
             f"{which}masked_scores",
-            steps.masked_scores,
+            steps.scaled_scores,  # and -inf where they are hatched; sent once for both pictures
             label("masked_formula"),
             limit=shown,
             hidden=hidden,

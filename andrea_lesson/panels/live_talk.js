@@ -218,19 +218,23 @@ function barsTable(view, part) {
 
 function lineTables(view, part) {
   const { live_from, live_to, live_low, live_high, live_line, live_value } = view.words;
+  const { live_line_title, live_end } = view.words;
   const x = part.x.words || "x",
     y = part.y.words || live_value;
   const most = 33,
     title = part.title.join(" ");
   return part.lines.map((line, number) => {
-    const caption = `${title}: ${line.words || fill(live_line, { number: number + 1 })}`;
+    const caption = fill(live_line_title, {
+      title,
+      line: line.words || fill(live_line, { number: number + 1 }),
+    });
     const count = line.look === "bars" ? line.y.length : line.x.length;
     const step = Math.max(1, Math.ceil((count - 1) / (most - 1)));
     const places = [...Array(count).keys()].filter((n) => n % step === 0);
     if (line.look === "bars") {
       return {
         caption,
-        head: [`${x} (${live_from})`, `${x} (${live_to})`, y],
+        head: [...[live_from, live_to].map((end) => fill(live_end, { axis: x, end })), y],
         body: places.map((n) => [short(line.x[n]), short(line.x[n + 1]), short(line.y[n])]),
       };
     }

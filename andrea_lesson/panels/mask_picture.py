@@ -208,7 +208,8 @@ def warn(state: "MaskState") -> str | None:
 
 def _list(rows: BoolArray) -> str:
     numbers = [str(row) for row in np.flatnonzero(rows)]
-    return ", ".join(numbers if len(numbers) <= 4 else [*numbers[:3], "…", numbers[-1]])
+    listed = numbers if len(numbers) <= 4 else [*numbers[:3], "…", numbers[-1]]
+    return label("list_comma").join(listed)
 
 
 def _range(low: str, high: str) -> str:

@@ -63,7 +63,7 @@ class _Print:
         matrices = (part for part in picture.parts.values() if isinstance(part, Matrix))
         blocks = dict.fromkeys(block_of(part, self.layout.zoom) for part in matrices)
         notes = [label("live_dots", rows=r, columns=c) for r, c in blocks if r * c > 1]
-        return " · ".join(filter(None, [picture.caption, *notes]))
+        return " · ".join(filter(None, [picture.caption, *notes[:1]]))  # of the squares
 
     def _draw_beside(self, beside: list[Part], picture: Picture) -> None:
         """Draw plots side by side, their titles at one height, and those of their columns."""

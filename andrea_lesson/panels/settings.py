@@ -64,7 +64,7 @@ def choice(name: str, value: Any, options: Sequence[Any]) -> Any:
         If it is none of them.
     """
     if value not in options:
-        listed = ", ".join(str(option) for option in options)
+        listed = label("list_comma").join(str(option) for option in options)
         raise SettingError(
             label("bad_choice", name=label(f"control_{name}"), value=value, options=listed)
         )
