@@ -3,8 +3,9 @@
 Run: python benchmarks/panels.py [--presses 60] [--quick]
 
 Prints, beside the targets: key press to picture for `interact` with a new matplotlib figure (of
-three heatmaps, and of the five that our panel shows) and for `attention_panel`, a drag of 200 events in 3 s, the first panel after its cell is run, and
-what 2,000 random moves over all panels leave behind.  ``ANDREA_CHROMIUM`` names a Chromium that
+three heatmaps, and of the five that our panel shows) and for `attention_panel`, a drag of 200
+events in 3 s, the first panel after its cell is run, and what 2,000 random moves over all panels
+leave behind.  ``ANDREA_CHROMIUM`` names a Chromium that
 is not on the path.
 
 `panels_page.js` watches inside the page.  A press counts from the time stamp of its event, a

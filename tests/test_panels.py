@@ -343,6 +343,17 @@ def test_a_closed_panel_still_has_its_picture():
     assert set(bundle) == {"text/plain", "image/png"}
 
 
+@every_panel
+@every_view
+def test_a_closed_panel_leaves_no_widget_open(make, view):
+    before = set(widgets.widget._instances)
+    make(view=view).close()
+    left = [widgets.widget._instances[one] for one in set(widgets.widget._instances) - before]
+    # what ipywidgets makes for all widgets together, once
+    assert [one for one in left if type(one) not in (widgets.Layout,)] == []
+    assert len(left) <= 2
+
+
 @pytest.mark.parametrize("view", ["Live", "", None])
 def test_a_view_that_there_is_not(view):
     with pytest.raises(settings.SettingError, match="live、matplotlib"):

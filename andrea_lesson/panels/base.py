@@ -278,11 +278,8 @@ class Panel(widgets.VBox):  # type: ignore[misc]
     def close(self) -> None:
         """Take the panel and all its parts off the screen and out of memory."""
         _live.discard(self)
-        for control in vars(self).get("controls", {}).values():  # none if it could not be made
-            control.unobserve_all()
-            control.close()
-        for part in self.children:
-            part.close()
+        for part in [*self.children, self.layout]:
+            _close(part)
         super().close()
         self.__dict__.pop("_repr_mimebundle_", None)  # which now is None and hides the method
 
@@ -317,6 +314,17 @@ def figure(make: Callable[..., Panel], **settings: Any) -> Any:
     # Before all else that knows how to show a figure: one picture, whether pyplot was used or not.
     drawn._ipython_display_ = show
     return drawn
+
+
+def _close(part: Any) -> None:
+    """Close a widget and all that belongs to it: ipywidgets leaves layout and style open."""
+    part.unobserve_all()
+    belonging = [*getattr(part, "children", ())]
+    belonging += [getattr(part, name, None) for name in ("style", "layout")]
+    for one in belonging:
+        if isinstance(one, widgets.Widget):
+            _close(one)
+    part.close()
 
 
 @lru_cache(maxsize=1)
