@@ -448,6 +448,7 @@ LABELS: dict[str, tuple[str, str]] = {
     "control_head": ("頭 h", "head h"),
     "control_column": ("行（column）j", "column j"),
     "control_color": ("權重的上色", "colour weights"),
+    "panel_setting": ("{name}：{value}", "{name}: {value}"),
     "control_view": ("view（顯示方式）", "view"),
     "control_pin": ("釘住目前設定來比較", "pin and compare"),
     "color_auto": ("自動", "automatic"),

@@ -246,7 +246,7 @@ class Panel(widgets.VBox):  # type: ignore[misc]
     def settings(self) -> str:
         """Say in one line how the controls stand, for pictures that come without them."""
         said = [
-            f"{control.description}: {shown(control)}"
+            label("panel_setting", name=control.description, value=shown(control))
             for control in self.controls.values()
             if not control.disabled
         ]
