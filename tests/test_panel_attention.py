@@ -229,9 +229,9 @@ def test_the_pinned_setting_stays_while_the_other_moves():
     panel.controls["scaled"].value = False
     assert panel.state.pinned is pinned
     upper, lower = panel.picture.lines
-    same(upper[0].values, pinned.steps.scores)
-    same(lower[0].values, panel.state.steps.scores)
-    assert lower[0].values.shape == (9, 9)
+    same(upper[0].values, panel.state.steps.scores)
+    same(lower[0].values, pinned.steps.scores)
+    assert upper[0].values.shape == (9, 9)
     assert "T = 16" in panel.summary
     assert "T = 9" in panel.summary
     panel.controls["pin"].value = False
@@ -239,6 +239,17 @@ def test_the_pinned_setting_stays_while_the_other_moves():
     assert len(panel.picture.lines) == 1
     panel.controls["pin"].value = True
     assert panel.state.pinned.T == 9
+
+
+def test_the_row_stays_at_the_last_query_until_it_is_moved():
+    panel = panels.attention_panel()
+    panel.controls["T"].value = 64
+    assert panel.state.row == 63
+    panel.controls["T"].value = 8
+    assert panel.state.row == 7
+    panel.controls["row"].value = 5
+    panel.controls["T"].value = 30
+    assert panel.state.row == 5
 
 
 def test_two_panels_pin_each_their_own():

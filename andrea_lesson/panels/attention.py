@@ -169,8 +169,8 @@ def attention_panel(
     Returns
     -------
     Panel
-        Controls `source`, `T`, `d_k`, `head`, `mask`, `window`, `prefix`, `row`, `column`,
-        `precision`, `scaled`, `color`, `same_colours`, `seed`, `pin`.
+        Controls `source`, `T`, `d_k`, `mask`, `head`, `scaled`, `row`, `column`, `color`,
+        `precision`, `pin`, `same_colours`, `window`, `prefix`, `seed`.
     """
     start = starting_source(source)
     length = 16 if T is None else whole("T", T, 1, LONGEST)
@@ -180,8 +180,9 @@ def attention_panel(
         limit_to_source(controls, longest=LONGEST)
         example = controls["source"].value != RANDOM
         controls["head"].disabled = example
-        for name, less in (("prefix", 0), ("window", 0), ("row", 1), ("column", 1)):
+        for name, less in (("prefix", 0), ("window", 0), ("column", 1)):
             follow(controls[name], controls["T"], less=less)
+        follow(controls["row"], controls["T"], less=1, at_end=True)
         controls["window"].disabled = controls["mask"].value != "sliding-window"
         controls["prefix"].disabled = controls["mask"].value != "prefix"
 
@@ -199,18 +200,19 @@ def attention_panel(
         "T": stepped_slider("T", length, LENGTHS),
         "d_k": slider("d_k", 64, 1, WIDEST),
         "mask": dropdown("mask", "causal", [(label(f"kind_{kind}"), kind) for kind in MASKS]),
-        "window": slider("window", 4, 1, LONGEST),
-        "prefix": slider("prefix", 4, 0, LONGEST),
         "head": slider("head", 0, 0, HEADS - 1),
+        "scaled": checkbox("scaled", True),
         "row": slider("row", length - 1, 0, LONGEST - 1),
         "column": slider("column", 0, 0, LONGEST - 1),
-        "precision": dropdown("precision", "float32", [(name, name) for name in PRECISIONS]),
         "color": dropdown("color", "auto", [(label(f"color_{c}"), c) for c in COLOURS]),
-        "seed": slider("seed", 0, *SEEDS),
-        "scaled": checkbox("scaled", True),
-        "same_colours": checkbox("same_colours", False),
+        "precision": dropdown("precision", "float32", [(name, name) for name in PRECISIONS]),
         "pin": checkbox("pin", False),
+        "same_colours": checkbox("same_colours", False),
+        "window": slider("window", 4, 1, LONGEST),
+        "prefix": slider("prefix", 4, 0, LONGEST),
+        "seed": slider("seed", 0, *SEEDS),
     }
+    controls["row"].touched = False  # it stands at the last query, whatever T is
     return Panel(
         controls,
         compare,
@@ -226,10 +228,13 @@ def attention_panel(
 
 def _describe(state: AttentionState) -> Picture:
     lines = [_line(state)]
+    selected = {"query": state.row, "key": state.column}
     axes = _axes(state, "")
     if state.pinned is not None:
-        lines.insert(0, _line(state.pinned, "pinned_"))
+        lines.append(_line(state.pinned, "pinned_"))  # below: what moves stays in sight
         axes |= _axes(state.pinned, "pinned_")
+        if state.row < state.pinned.T and state.column < state.pinned.T:
+            selected |= {"pinned_query": state.row, "pinned_key": state.column}
     words = caption(state.source, state.seed)
     if state.source == RANDOM:
         words += label("caption_head", head=state.head)
@@ -238,7 +243,7 @@ def _describe(state: AttentionState) -> Picture:
         axes=axes,
         caption=words,
         formulas=_formulas(state),
-        selected={"query": state.row, "key": state.column},
+        selected=selected,
     )
 
 

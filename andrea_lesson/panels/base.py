@@ -109,10 +109,11 @@ class Panel(widgets.VBox):  # type: ignore[misc]
             layout=widgets.Layout(flex_flow="row wrap", align_items="center", width="100%"),
         )
         lines = [self._error_line, self.view.widget, self._warning_line, self._summary_line]
-        width = LARGE_WIDTH if large else WIDTH
+        # On a wide screen the large picture grows by a quarter: see `measure` in live_stage.js.
+        width = f"min(100%, {1.25 * LARGE_WIDTH:.0f}px)" if large else f"{WIDTH}px"
         super().__init__(
             [box, *lines],
-            layout=widgets.Layout(width=f"{width}px", max_width="100%", overflow="hidden"),
+            layout=widgets.Layout(width=width, max_width="100%", overflow="hidden"),
         )
         self.add_class("andrea-panel")
         if large:

@@ -158,8 +158,12 @@ def _look(name: str) -> dict[str, Any]:
     }
 
 
-def follow(control: Slider, leader: Slider | Stepped, less: int = 0) -> None:
+def follow(
+    control: Slider, leader: Slider | Stepped, less: int = 0, *, at_end: bool = False
+) -> None:
     """Let a slider end at another's value, or `less` below, and bring its value along if need be.
+
+    With `at_end` it stays at its end until it is moved itself.
 
     A value that code has set beyond the limit stays, so that the order in which a cell sets
     several controls does not matter.  A leader outside its own limits moves nothing.
@@ -167,10 +171,12 @@ def follow(control: Slider, leader: Slider | Stepped, less: int = 0) -> None:
     limit = leader.value - less
     if not leader.min <= leader.value <= leader.max or getattr(control, "limit", None) == limit:
         return
+    touched = control.touched
     control.limit = limit
     control.max = max(limit, control.min + 1)  # a slider needs two ends
-    if control.value > limit:
+    if control.value > limit or (at_end and not touched):
         control.value = limit
+    control.touched = touched
 
 
 def shown(control: Any) -> str:

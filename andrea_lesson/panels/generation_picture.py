@@ -101,6 +101,7 @@ def describe(state: "GenerationState", *, large: bool) -> Picture:
             state.training_weights,
             label("generation_training"),
             hidden=~np.tri(T, dtype=bool),
+            columns="training_key",
             reading=label("reading_weight"),
             show_rows=False,
             lit_rows=(t,),
@@ -136,6 +137,8 @@ def _axes(state: "GenerationState") -> dict[str, Axis]:
     return {
         "query": Axis(label("query"), label("generation_input_rows"), names),
         "key": Axis(label("key"), label("columns_keys"), names, slanted=named),
+        # training has all tokens from the start
+        "training_key": Axis(label("key"), label("columns_keys"), tokens and tuple(tokens), named),
         "target": Axis(label("generation_target"), label("generation_target"), targets),
         "component": Axis(
             label("generation_component"), label("generation_components"), components, slanted=named

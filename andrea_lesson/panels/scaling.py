@@ -279,7 +279,6 @@ def scaling_panel(*, view: str = "live", large: bool = False) -> Panel:
     controls = {
         "d_k": stepped_slider("d_k", 64, WIDTHS),
         "T": stepped_slider("T", 128, LENGTHS),
-        "seed": slider("seed", 0, *SEEDS),
         "divisor": dropdown("divisor", "none", [(label(f"divisor_{d}"), d) for d in DIVISORS]),
         "d_model": dropdown(
             "d_model", 768, [(f"{width:,} ({models[width]})", width) for width in D_MODELS]
@@ -288,6 +287,7 @@ def scaling_panel(*, view: str = "live", large: bool = False) -> Panel:
             "components", COMPONENTS[0], [(label(f"components_{c}"), c) for c in COMPONENTS]
         ),
         "sigma": log_slider("sigma", 1.0, *SIGMAS),
+        "seed": slider("seed", 0, *SEEDS),
     }
     return Panel(
         controls,

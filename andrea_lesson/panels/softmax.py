@@ -163,8 +163,8 @@ def softmax_panel(source: str = "random", *, view: str = "live", large: bool = F
         "column": slider("column", 1, 0, LONGEST - 1),
         "temperature": log_slider("temperature", 1.0, 0.1, 10),
         "terms": slider("terms", 8, 0, LONGEST),
-        "seed": slider("seed", 0, *SEEDS),
         "scaled": checkbox("scaled", True),
+        "seed": slider("seed", 0, *SEEDS),
     }
     controls["terms"].touched = False
     return _SoftmaxPanel(
