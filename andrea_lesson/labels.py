@@ -216,7 +216,10 @@ LABELS: dict[str, tuple[str, str]] = {
     "panel_largest_keys": ("{T} 個權重中最大的 {count} 個", "largest {count} of {T}"),
     "panel_row_weights": ("softmax 權重", "softmax weights"),
     "panel_uniform": ("均勻：1/T", "uniform: 1/T"),
-    "panel_keys_title": ("有效鍵數（中位數）\n{T} 個鍵中的 {keys}", "effective keys, median\n{keys} of {T}"),
+    "panel_keys_title": (
+        "有效鍵數（中位數）\n{T} 個鍵中的 {keys}",
+        "effective keys, median\n{keys} of {T}",
+    ),
     "panel_keys_rows": ("{rows} 列的中位數", "median of {rows} rows"),
     "panel_keys_freeze": ("凍結：d_k = 2 ln T", "freezing: d_k = 2 ln T"),
     "control_sigma": ("分量的標準差 σ", "std σ"),
@@ -238,7 +241,7 @@ LABELS: dict[str, tuple[str, str]] = {
     "scaling_match_formula": ("理論（公式在下面）", "theory (formula below)"),
     "scaling_family": ("ANDREA 的 d_k：{widths}", "ANDREA's d_k: {widths}"),
     "scaling_caption": (
-        "隨機向量：{rows} 個查詢、{keys} 個鍵，亂數種子 {seed}",
+        "隨機向量：{rows} 個查詢、{keys} 個鍵（取前 T 個），亂數種子 {seed}",
         "random vectors: {rows} queries, {keys} keys, seed {seed}",
     ),
     "scaling_std_line": (
@@ -479,10 +482,12 @@ LABELS: dict[str, tuple[str, str]] = {
         "output[{i}] = Σ weight × v; in {precision} it is within {rounding} of float64",
     ),
     "attention_pinned": (
-        "上面一排是釘住的設定：{source}，T = {T}，d_k = {d_k}，{mask}遮罩，"
-        "分數乘以 {scale}，{precision}。",
-        " Pinned, in the upper line: {source}, T = {T}, d_k = {d_k}, {mask} mask, scores times "
-        "{scale}, {precision}.",
+        "下面一排是釘住的設定：{source}，T = {T}，d_k = {d_k}，{mask}遮罩，乘以 {scale}，"
+        "{precision}；縮放後的標準差是 {scaled}，查詢 {row} 的有效鍵數是 {keys}，"
+        "最大的權重是 {largest}。",
+        " Below, the pinned setting: {source}, T = {T}, d_k = {d_k}, {mask} mask, times {scale}, "
+        "{precision}; scaled scores have a standard deviation of {scaled}, and query {row} an "
+        "effective number of keys of {keys} and a largest weight of {largest}.",
     ),
     "attention_summary": (
         "{source}，T = {T}，d_k = {d_k}，{mask}遮罩：分數的標準差是 {scores}，乘以 {scale} "
@@ -514,10 +519,11 @@ LABELS: dict[str, tuple[str, str]] = {
     ),
     "qkv_or": (" 或 ", " or "),
     "bad_split": (
-        "d_model = {d_model} 分不成 {n_head} 個一樣寬的頭：{d_model} ÷ {n_head} = {quotient}，"
-        "不是整數；能整除的頭數裡，最接近的是 {nearest}。",
+        "d_model = {d_model} 分不成 {n_head} 個一樣寬的頭：{d_model} ÷ {n_head} = {quotient} "
+        "餘 {remainder}；能整除的頭數裡，最接近的是 {nearest}。",
         "d_model = {d_model} does not split into {n_head} heads: {d_model} ÷ {n_head} = "
-        "{quotient} is no whole number; the nearest number of heads that divides it is {nearest}.",
+        "{quotient}, remainder {remainder}; the nearest number of heads that divides it is "
+        "{nearest}.",
     ),
     "qkv_model": ("（{model}）", " ({model})"),
     "qkv_fused": (
@@ -669,6 +675,7 @@ LABELS: dict[str, tuple[str, str]] = {
     "live_at": ("{places}：{values}", "{places}: {values}"),
     "live_separator": ("，", ", "),
     "live_hidden": ("看不到", "hidden"),
+    "live_hidden_value": ("{value}（看不到）", "{value} (hidden)"),
     "live_visible": ("可以看", "may attend"),
     "live_dots": (
         "每一點代表 {rows} × {columns} 格，顯示其中最大的權重，或離 0 最遠的分數",

@@ -370,7 +370,7 @@ def test_two_views_of_a_picture_take_one_step(view):
 
 def test_a_picture_is_saved_under_a_name(view):
     answer, buffers = ask(view, type="save", kind="png")
-    assert answer["name"] == "andrea-large.png"
+    assert answer["name"] == "andrea-panel.png"
     assert buffers == [b"png"]
 
 

@@ -345,6 +345,8 @@ def test_keys_alone_do_everything(show):
     keys = page.page.keyboard
     keys.press("Tab")  # the notebook
     keys.press("Tab")  # its cell
+    for _ in range(3):
+        keys.press("Tab")  # tables, PNG, SVG
     keys.press("Tab")
     assert canvas(page, "scores").evaluate("one => one === document.activeElement")
     label = canvas(page, "scores").get_attribute("aria-label")
@@ -503,6 +505,7 @@ def test_the_table_says_the_same_and_follows(show):
     scores[0, :3] = np.nan, np.inf, -np.inf
     page.put(usual(scores))
     page.update()
+    page.page.wait_for_timeout(400)  # tables follow a few times a second
     assert cells(page, 0)[1][1:4] == ["NaN", "+∞", "−∞"]
     switch.click()
     assert page.page.locator("canvas:visible").count() > 3
@@ -561,11 +564,11 @@ def test_play_goes_step_by_step_to_the_end(show):
     buttons.nth(0).click()
     assert page.page.get_by_role("button", name="Pause").count() == 2
     page.page.wait_for_function("() => sent.length === 1")
-    page.page.wait_for_timeout(500)
+    page.page.wait_for_timeout(700)
     assert play.steps == 1
-    page.page.wait_for_timeout(500)
+    page.page.wait_for_timeout(800)
     assert play.steps == 2
-    page.page.get_by_role("button", name="Play").nth(1).wait_for(timeout=2000)
+    page.page.get_by_role("button", name="Play").nth(1).wait_for(timeout=3000)
     assert play.steps == 3
     assert lit_rows(page, "scores", T) == [3]
 
@@ -604,7 +607,7 @@ def test_pictures_are_saved_through_python(show, kind):
     page = show(usual())
     with page.page.expect_download() as download:
         page.page.get_by_role("button", name=kind.upper()).click()
-    assert download.value.suggested_filename == f"andrea-scores.{kind}"
+    assert download.value.suggested_filename == f"andrea-panel.{kind}"
     assert download.value.path().read_bytes() == f"a {kind}".encode()
 
 

@@ -288,6 +288,7 @@ def _line(state: AttentionState, which: str = "") -> tuple[Matrix, ...]:
             label("masked_formula"),
             limit=shown,
             hidden=hidden,
+            hidden_value="−∞",
             **later,
         ),
         Matrix(
@@ -296,6 +297,7 @@ def _line(state: AttentionState, which: str = "") -> tuple[Matrix, ...]:
             label("weights_formula"),
             colours="weights" if state.color == "auto" else state.color,
             hidden=hidden,
+            hidden_value="0",
             reading=label("reading_weight"),
             **later,
         ),
@@ -384,5 +386,9 @@ def _summary(state: AttentionState) -> str:
             mask=label(f"kind_{before.mask_kind}"),
             scale=f"{before.scale:.3g}",
             precision=before.precision,
+            scaled=f"{before.steps.scaled_scores.std():.2f}",
+            row=before.row,
+            keys=f"{effective_keys(before.steps.weights[before.row]):.2f}",
+            largest=f"{before.steps.weights[before.row].max():.3f}",
         )
     return words

@@ -18,11 +18,11 @@ from threadpoolctl import ThreadpoolController
 
 from ..figure_style import figure_bytes, save
 from ..labels import get_language, label, language
-from .controls import MEMORY, shown, stops
+from .controls import MEMORY, Stepped, shown, stops
 from .layout import LARGE_WIDTH, WIDTH, Layout, enlarged, lay_out
 from .picture import Picture
 from .printed import PrintedView, print_picture, small_png, still
-from .settings import SettingError, choice
+from .settings import SettingError, choice, whole
 
 VIEWS = ("live", "matplotlib")
 _live: "WeakSet[Panel]" = WeakSet()
@@ -85,7 +85,12 @@ class Panel(widgets.VBox):  # type: ignore[misc]
         warn: Callable[[Any], str | None] = lambda state: None,
         prepare: Callable[[dict[str, Any]], None] = lambda controls: None,
     ) -> None:
-        choice("view", view, VIEWS)
+        try:
+            choice("view", view, VIEWS)
+        except SettingError:
+            for control in controls.values():
+                _close(control)
+            raise
         self.controls: dict[str, Any] = dict(controls)
         self.language = get_language()
         self.state: Any = None
@@ -93,7 +98,7 @@ class Panel(widgets.VBox):  # type: ignore[misc]
         self.summary = ""
         self.error: str | None = None
         self.warning: str | None = None
-        self.large = large
+        self.large = bool(large)
         self.selects, self.play = dict(selects or {}), play
         self._compute, self._describe, self._summarise = compute, describe, summarise
         self._warn, self._prepare = warn, prepare
@@ -132,7 +137,14 @@ class Panel(widgets.VBox):  # type: ignore[misc]
                 view = "matplotlib"
         if view == "matplotlib":
             return PrintedView(advance=advance)
-        return LiveView(select=self.select, advance=advance, save=self.save_bytes)
+        return LiveView(
+            select=self.select,
+            advance=advance,
+            save=self.save_bytes,
+            typed=self.type_in,
+            stepped=[c.description for c in self.controls.values() if isinstance(c, Stepped)],
+            name=getattr(self._compute, "__module__", "panel").split(".")[-1].split("_")[0],
+        )
 
     # -- one reaction a move -----------------------------------------------------------------------
 
@@ -189,7 +201,9 @@ class Panel(widgets.VBox):  # type: ignore[misc]
             By axis; axes that this panel does not select on are passed over.
         """
         wanted = {
-            self.selects[axis]: place for axis, place in places.items() if axis in self.selects
+            name: whole(name, places[axis], 0, 10**6)
+            for axis, name in self.selects.items()
+            if axis in places
         }
         changed = {name: v for name, v in wanted.items() if self.controls[name].value != v}
         if not changed or self._reacting:
@@ -200,7 +214,28 @@ class Panel(widgets.VBox):  # type: ignore[misc]
                 self.controls[name].value = value
         finally:
             self._reacting = False
-        self._moved()
+            self._moved()
+
+    def type_in(self, description: str, text: str) -> str:
+        """Set a slider over uneven steps to a number typed beside it.
+
+        Parameters
+        ----------
+        description : str
+            Label of the slider.
+        text : str
+            What is no whole number changes nothing.
+
+        Returns
+        -------
+        str
+            What the slider shows now.
+        """
+        control = next(c for c in self.controls.values() if c.description == description)
+        digits = text.strip().replace(",", "").replace("，", "")
+        if digits.removeprefix("-").isdecimal() and not control.disabled:
+            control.value = int(digits)
+        return shown(control)
 
     def advance(self) -> bool:
         """Take the next step of what Play goes through; at the end it begins anew.
@@ -210,7 +245,8 @@ class Panel(widgets.VBox):  # type: ignore[misc]
         bool
             Whether there are more steps after this one.
         """
-        assert self.play is not None
+        if self.play is None or self.error is not None:
+            return False
         control = self.controls[self.play]
         last = getattr(control, "limit", control.max)  # with one place a slider has two ends still
         following = getattr(control, "following", control.value + 1)  # of uneven steps

@@ -9,7 +9,7 @@ import numpy as np
 from traitlets import observe, validate
 
 from ..labels import label
-from .settings import short
+from .settings import short, told
 
 MEMORY = ("touched", "kept")  # what a slider knows beside its value
 
@@ -95,6 +95,8 @@ class Stepped(widgets.SelectionSlider):  # type: ignore[misc]
     @property
     def following(self) -> int:
         """The step after the value; the last one at the end."""
+        if not _is_whole(self.value):
+            return self.min
         return next((step for step in self._options_values if step > self.value), self._max)
 
     def _offer(self, value: int) -> None:
@@ -113,6 +115,8 @@ class Stepped(widgets.SelectionSlider):  # type: ignore[misc]
     def _validate_value(self, proposal: Any) -> Any:
         value = proposal["value"]
         self.touched = True
+        if isinstance(value, np.ndarray):
+            value = value.tolist()  # a list can be compared, an array cannot
         if _is_whole(value) and self.min <= value <= self.max and value not in self._options_values:
             self._offer(value)
         return value
@@ -154,7 +158,7 @@ def _look(name: str) -> dict[str, Any]:
     return {
         "description": label(f"control_{name}"),
         "style": {"description_width": "108px"},
-        "layout": widgets.Layout(width="304px"),
+        "layout": widgets.Layout(width="304px", max_width="100%"),
     }
 
 
@@ -168,6 +172,8 @@ def follow(
     A value that code has set beyond the limit stays, so that the order in which a cell sets
     several controls does not matter.  A leader outside its own limits moves nothing.
     """
+    if not _is_whole(leader.value):
+        return
     limit = leader.value - less
     if not leader.min <= leader.value <= leader.max or getattr(control, "limit", None) == limit:
         return
@@ -186,7 +192,9 @@ def shown(control: Any) -> str:
     if isinstance(control, widgets.Dropdown):
         return str(control.label)
     value = control.value
-    return short(value) if isinstance(value, float) else f"{value:,}"
+    if isinstance(value, float):
+        return short(value)
+    return f"{value:,}" if _is_whole(value) and abs(value) < 10**12 else told(value)
 
 
 def stops(control: Any) -> list[Any]:

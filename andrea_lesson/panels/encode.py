@@ -93,7 +93,7 @@ def encode(picture: Picture, layout: Layout, chosen: Mapping[str, int] | None = 
         )
     _level_column_titles(parts)
     notes = [plain["note"] for plain in parts if plain.get("note")]
-    caption = " · ".join(filter(None, [picture.caption, *dict.fromkeys(notes)]))
+    caption = " · ".join(filter(None, [picture.caption, *notes[:1]]))  # that of the squares
     return {
         "size": [layout.width, layout.height, layout.zoom],
         "axes": {
@@ -170,6 +170,8 @@ def _matrix(
         plain["numbers"] = "\n".join(numbers.flat)
     if part.framed is not None and part.framed.any():
         plain["framed"] = _pooled_any(part.framed, dots).tobytes()
+    if part.hidden_value:
+        plain["hiddenValue"] = part.hidden_value
     plain["note"] = note_of(part, zoom)
     if part.values.size > MOST_CELLS:
         plain["window"] = _window(part, chosen)
@@ -326,6 +328,8 @@ def readings(picture: Picture, part: Matrix, row: int, column: int) -> list[list
 
 def _said(part: Matrix, row: int, column: int) -> str:
     if part.hidden is not None and part.hidden[row, column]:
+        if part.hidden_value:
+            return label("live_hidden_value", value=part.hidden_value)
         return label("live_hidden")
     value = float(part.values[row, column])
     if part.colours == "mask":

@@ -118,7 +118,8 @@ class View extends Stage {
   }
 
   click(event) {
-    const found = this.under(event);
+    // A click comes at whole pixels, the pointer before it knew better.
+    const found = this.under(this.pointer ?? event);
     if (!found) return;
     const { part, dot } = found;
     this.pens.get(part.name).canvas.focus({ preventScroll: true });
@@ -257,9 +258,14 @@ class View extends Stage {
       at = i * columns + j;
     if (part.kind === "bars") return part.hidden?.[at] ? words.live_hidden : short(part.values[at]);
     const code = part.codes[at];
-    if (code === HIDDEN) return words.live_hidden;
+    if (code === HIDDEN) return this.saidHidden(part);
     if (part.map === "mask") return words.live_visible;
     return SIGNS[code] ?? short(part.values[at]);
+  }
+
+  saidHidden({ hiddenValue }) {
+    const { live_hidden, live_hidden_value } = this.words;
+    return hiddenValue ? fill(live_hidden_value, { value: hiddenValue }) : live_hidden;
   }
 
   /** Parts over the same axes that have something to say about their cells. */

@@ -1,6 +1,6 @@
 """A picture drawn on canvases in the browser, by scripts that it brings along."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -35,6 +35,7 @@ class Canvases(anywidget.AnyWidget):
     maps = traitlets.Dict().tag(sync=True)
     language = traitlets.Unicode().tag(sync=True)
     plays = traitlets.Bool(False).tag(sync=True)
+    stepped: Any = traitlets.List().tag(sync=True)
 
     def close(self) -> None:
         """Close the comm, and that of the layout, which ipywidgets would leave open."""
@@ -54,6 +55,12 @@ class LiveView:
         Takes the next step of what there is to watch, and returns whether more follow.
     save : callable
         Returns the picture as the bytes of a "png" or "svg".
+    typed : callable, optional
+        Called with the label of a slider and the text typed beside it; returns what to show.
+    stepped : sequence of str
+        Labels of sliders for which it is called.
+    name : str
+        Of the panel, for the names of files.
 
     Attributes
     ----------
@@ -66,8 +73,12 @@ class LiveView:
         select: Callable[[Mapping[str, int]], None],
         advance: Callable[[], bool] | None,
         save: Callable[[str], bytes],
+        typed: Callable[[str, str], str] | None = None,
+        stepped: Sequence[str] = (),
+        name: str = "panel",
     ) -> None:
         self._select, self._advance, self._save = select, advance, save
+        self._typed, self._name = typed, name
         self._language = get_language()
         self._picture: Picture | None = None
         self._layout: Layout | None = None
@@ -79,6 +90,7 @@ class LiveView:
             maps=colour_tables(),
             language=self._language,
             plays=advance is not None,
+            stepped=list(stepped),
         )
         self.widget.on_msg(self._asked)
 
@@ -120,6 +132,7 @@ class LiveView:
             "ask": self._on_ask,
             "advance": self._on_advance,
             "save": self._on_save,
+            "typed": self._on_typed,
         }
         answer: Plain = {}
         data: bytes | None = None
@@ -176,8 +189,13 @@ class LiveView:
 
     def _on_save(self, content: Plain) -> tuple[Plain, bytes]:
         kind = content["kind"]
-        first = next(iter(self._picture.parts), "picture") if self._picture else "picture"
-        return {"name": f"andrea-{first}.{kind}"}, self._save(kind)
+        return {"name": f"andrea-{self._name}.{kind}"}, self._save(kind)
+
+    def _on_typed(self, content: Plain) -> tuple[Plain, None]:
+        """Set a slider to what was typed beside it, and say what stands there now."""
+        if self._typed is None:
+            return {}, None
+        return {"shown": self._typed(content["name"], content["text"])}, None
 
     def _matrix(self, name: str) -> Matrix | None:
         part = self._picture.parts.get(name) if self._picture else None

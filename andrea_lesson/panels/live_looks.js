@@ -21,7 +21,7 @@ const HIDDEN = 251,
 const STEPS = 250; // code of the high end of a colour map
 const SIGNS = { [NAN]: "NaN", [PLUS]: "+∞", [MINUS]: "−∞" };
 const SPECIAL = { nan: NAN, plus_infinity: PLUS, minus_infinity: MINUS };
-const STEP_TIME = 700; // milliseconds from one step of Play to the next
+const STEP_TIME = 1100; // milliseconds from one step of Play to the next
 const QUIET = 150; // milliseconds without a new picture after which numbers are asked for
 const PATIENCE = 30000; // milliseconds after which the kernel is said not to answer
 

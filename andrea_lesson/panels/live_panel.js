@@ -3,7 +3,9 @@
 const adopted = new WeakSet();
 
 /** Mend what ipywidgets' own controls in the same panel lack: their keys, Escape, names. */
-function adoptPanel(root, signal) {
+function adoptPanel(view) {
+  const { root } = view,
+    { signal } = view.leave;
   const panel = root.closest(".andrea-panel") ?? (root.isConnected ? root : null);
   if (!panel || adopted.has(panel)) return;
   adopted.add(panel);
@@ -37,7 +39,7 @@ function adoptPanel(root, signal) {
     }
     panel
       .querySelectorAll(".widget-slider")
-      .forEach((slider) => mendSlider(slider, mended, signal));
+      .forEach((slider) => mendSlider(slider, mended, view));
   };
   signal.addEventListener("abort", () => {
     watcher.disconnect();
@@ -76,7 +78,8 @@ function backToNotebook(panel, event) {
 let named = 0;
 
 /** Give a slider the name of its control, and let it say what its readout shows. */
-function mendSlider(slider, mended, signal) {
+function mendSlider(slider, mended, view) {
+  const { signal } = view.leave;
   if (!slider.querySelector(".noUi-handle") || mended.has(slider)) return;
   mended.add(slider);
   const label = slider.querySelector(".widget-label"),
@@ -85,6 +88,7 @@ function mendSlider(slider, mended, signal) {
   if (readout) {
     readout.setAttribute("role", "textbox");
     if (label) readout.setAttribute("aria-labelledby", label.id);
+    if (view.model.get("stepped")?.includes(label?.textContent)) takeTyping(readout, label, view);
   }
   const say = () => {
     for (const handle of slider.querySelectorAll(".noUi-handle")) {
@@ -106,4 +110,29 @@ function mendSlider(slider, mended, signal) {
   });
   signal.addEventListener("abort", () => watcher.disconnect());
   say();
+}
+
+/** A number typed beside a slider over uneven steps, which ipywidgets would leave unread. */
+function takeTyping(readout, label, view) {
+  const options = { capture: true, signal: view.leave.signal };
+  let before = "";
+  const take = async (event) => {
+    event.stopImmediatePropagation();
+    const text = readout.textContent.trim();
+    if (text === before) return;
+    before = text;
+    const { shown } = await view.channel.ask({ type: "typed", name: label.textContent, text });
+    if (shown !== undefined) setText(readout, (before = shown));
+  };
+  readout.addEventListener("focus", () => (before = readout.textContent.trim()), options);
+  readout.addEventListener("blur", take, options);
+  readout.addEventListener(
+    "keydown",
+    (event) => {
+      if (event.key !== "Enter") return;
+      event.preventDefault();
+      take(event);
+    },
+    options,
+  );
 }

@@ -112,6 +112,7 @@ class Stage {
     this.themed.disconnect();
     clearTimeout(this.later);
     clearTimeout(this.asking);
+    clearTimeout(this.filling);
     this.model.off("change:picture", this.onPicture);
     this.channel.close();
     this.player.views.delete(this);
@@ -157,7 +158,7 @@ class Stage {
       return;
     }
     if (!this.look) return; // not in the page yet, where it will find its colours and its size
-    if (!this.tables.hidden) return this.drawTables();
+    if (!this.tables.hidden) return this.drawTablesSoon();
     this.measure();
     this.keepPens();
     for (const [name, part] of this.picture.parts) {
@@ -253,6 +254,15 @@ class Stage {
     this.caption.style.top = `${this.picture.caption[0] * this.scale}px`;
   }
 
+  /** Thousands of cells: while a slider moves, a few times a second are enough. */
+  drawTablesSoon() {
+    if (!this.tables.childElementCount) return this.drawTables();
+    this.filling ??= setTimeout(() => {
+      this.filling = null;
+      if (this.picture && !this.tables.hidden) this.drawTables();
+    }, 200);
+  }
+
   drawTables() {
     const models = [...this.picture.parts.values()].flatMap((part) =>
       part.kind === "matrix"
@@ -291,7 +301,7 @@ class Stage {
 
   fit() {
     if (!this.root.clientWidth) return;
-    adoptPanel(this.root, this.leave.signal);
+    adoptPanel(this);
     if (!this.look) return this.restyle();
     if (!this.picture) return;
     const before = this.measured;

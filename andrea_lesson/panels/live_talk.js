@@ -68,7 +68,12 @@ class Channel {
         clearTimeout(timer);
         resolve(answer);
       });
-      this.model.send({ ...content, view: this.name, id });
+      try {
+        this.model.send({ ...content, view: this.name, id });
+      } catch {
+        this.waiting.get(id)({ problem: noAnswer }); // the kernel is gone
+        this.waiting.delete(id);
+      }
     });
   }
 
@@ -180,7 +185,7 @@ function matrixTable(view, part) {
   const said = (i, j) =>
     part.window
       ? hidden[i * shape[1] + j]
-        ? view.words.live_hidden
+        ? view.saidHidden(part)
         : short(values[i * shape[1] + j])
       : view.said(part, i, j);
   const caption = part.window

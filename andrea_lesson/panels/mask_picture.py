@@ -52,6 +52,7 @@ def describe(state: "MaskState", *, side: float) -> Picture:
             label("panel_after_title", value=_stored(state)),
             limit=limit,
             hidden=~state.mask,
+            hidden_value=kept,
             hidden_words=hidden,
             reading=label("masked_scores"),
             show_rows=False,
@@ -62,6 +63,7 @@ def describe(state: "MaskState", *, side: float) -> Picture:
             label("panel_weights_title", precision=state.precision),
             colours="weights",
             hidden=covered,
+            hidden_value="0",
             framed=state.leaking,
             reading=label("reading_weight"),
             show_rows=False,
@@ -105,8 +107,9 @@ def _formulas(state: "MaskState") -> tuple[str, ...]:
     i, j = state.row, state.column
     visible = bool(state.mask[i, j])
     masked, weight = float(state.masked_scores[i, j]), float(state.weights[i, j])
-    with np.errstate(invalid="ignore"):
-        exponential = float(np.exp(masked - state.highest))
+    with np.errstate(invalid="ignore", over="ignore"):  # in the precision of all the others
+        one, highest = np.array([masked, state.highest], dtype=state.precision)
+        exponential = float(np.exp(one - highest))
     weights = state.weights[i].astype(float)
     place = {"i": i, "j": j}
     return (

@@ -44,6 +44,7 @@ class Matrix:
     hidden_words: str | None = None  # what hatched cells are, "hidden by the mask" by default;
     # "" for nothing, where a part beside it says so
     reading: str = ""  # what a value is called when a cell is pointed at
+    hidden_value: str = ""  # what a hatched cell holds, where that is worth saying
     show_rows: bool = True  # the names of the rows; once in a line of pictures is enough
     show_columns: bool = True  # the names of the columns; False beneath a matrix that has them
     row_title: str | None = None  # instead of the title of the axis; "" for nothing

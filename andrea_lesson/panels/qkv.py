@@ -9,7 +9,7 @@ from .base import Panel
 from .controls import dropdown, follow, slider, stepped_slider
 from .qkv_picture import describe, summarise
 from .qkv_state import D_MODELS, N_HEADS, TOKENS, compute
-from .settings import EXAMPLE, RANDOM, SEEDS
+from .settings import EXAMPLE, RANDOM, SEEDS, whole
 from .source import starting_source
 
 
@@ -19,7 +19,8 @@ class QkvPanel(Panel):
     def select(self, places: Mapping[str, int]) -> None:
         """Choose a token, a component or, by one of its columns, a head."""
         if self.state is not None and self.state.source == RANDOM and "column" in places:
-            column = int(self.state.drawn[places["column"]])
+            drawn = self.state.drawn
+            column = int(drawn[whole("column", places["column"], 0, len(drawn) - 1)])
             places = {**places, "head": column // self.state.d_k}
         super().select(places)
 
@@ -62,6 +63,11 @@ def qkv_panel(
     """
     start = starting_source(source)
     components = running_example().W_Q.shape[1]
+    whole("row", row, 0, TOKENS - 1)
+    whole("component", component, 0, components - 1)
+    whole("d_model", d_model, D_MODELS[0], D_MODELS[-1])
+    whole("head", head, 0, whole("n_head", n_head, *N_HEADS) - 1)
+    whole("seed", seed, *SEEDS)
 
     def prepare(controls: dict[str, Any]) -> None:
         follow(controls["head"], controls["n_head"], less=1)

@@ -17,7 +17,6 @@ from .settings import (
     SOURCES,
     SettingError,
     choice,
-    short,
     whole,
 )
 
@@ -154,7 +153,8 @@ def _split(d_model: int, n_head: int) -> int:
             "bad_split",
             d_model=d_model,
             n_head=n_head,
-            quotient=short(d_model / n_head),
+            quotient=d_model // n_head,
+            remainder=d_model % n_head,
             nearest=label("qkv_or").join(nearest),
         )
     )

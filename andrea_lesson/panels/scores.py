@@ -136,6 +136,11 @@ def scores_panel(
         Controls `source`, `T`, `d_k`, `row`, `column`, `seed`.
     """
     start = starting_source(source)
+    whole("T", T, 1, LONGEST)
+    whole("d_k", d_k, 1, WIDEST)
+    for name, place in (("row", row), ("column", column)):
+        whole(name, place, 0, T - 1)
+    whole("seed", seed, *SEEDS)
 
     def prepare(controls: dict[str, Any]) -> None:
         limit_to_source(controls)

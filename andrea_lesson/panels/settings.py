@@ -26,6 +26,18 @@ class SettingError(ValueError):
     """A setting that makes no picture; its text is one sentence in the current language."""
 
 
+def told(value: Any) -> str:
+    """Write what came, whatever it is, so that it fits into a sentence."""
+    if isinstance(value, float):
+        return short(value)
+    try:
+        text = f"“{value}”" if isinstance(value, str) else str(value).replace("-", "−")
+    except ValueError:  # a number with thousands of digits
+        text = type(value).__name__
+    text = " ".join(text.split())
+    return text if len(text) <= 30 else text[:29] + "…"
+
+
 def whole(name: str, value: Any, low: int, high: int) -> int:
     """Check a whole number of a control.
 
@@ -47,10 +59,10 @@ def whole(name: str, value: Any, low: int, high: int) -> int:
         If it is not whole, or lies outside.
     """
     if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
-        raise SettingError(label("bad_whole", name=label(f"control_{name}"), value=value))
+        raise SettingError(label("bad_whole", name=label(f"control_{name}"), value=told(value)))
     if not low <= value <= high:
         raise SettingError(
-            label("bad_range", name=label(f"control_{name}"), value=value, low=low, high=high)
+            label("bad_range", name=label(f"control_{name}"), value=told(value), low=low, high=high)
         )
     return int(value)
 
@@ -66,7 +78,7 @@ def choice(name: str, value: Any, options: Sequence[Any]) -> Any:
     if value not in options:
         listed = label("list_comma").join(str(option) for option in options)
         raise SettingError(
-            label("bad_choice", name=label(f"control_{name}"), value=value, options=listed)
+            label("bad_choice", name=label(f"control_{name}"), value=told(value), options=listed)
         )
     return value
 

@@ -13,7 +13,7 @@ from ..masks import BoolArray
 from ..scaled_dot_product import AttentionSteps, attention_steps
 from .base import Panel
 from .controls import Slider, checkbox, dropdown, follow, log_slider, slider
-from .settings import RANDOM, SEEDS, SOURCES, SettingError, build_mask, choice, whole
+from .settings import RANDOM, SEEDS, SOURCES, SettingError, build_mask, choice, told, whole
 from .softmax_picture import describe, summarise
 from .source import LONGEST, WIDEST, limit_to_source, starting_source, vectors
 
@@ -92,7 +92,7 @@ def compute(
     row, column = whole("row", row, 0, T - 1), whole("column", column, 0, T - 1)
     terms = T if terms is None else whole("terms", terms, 0, T)
     refused = SettingError(
-        label("bad_temperature", name=label("control_temperature"), value=temperature)
+        label("bad_temperature", name=label("control_temperature"), value=told(temperature))
     )
     if not (math.isfinite(temperature) and temperature > 0):
         raise refused

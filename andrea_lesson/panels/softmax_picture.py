@@ -176,13 +176,18 @@ def _sum_so_far(state: "SoftmaxState") -> str:
     """``0.31 × 1.2 + … + 0.05 × (−0.7) = 0.42``: the first terms and the last."""
     weights, values = state.softmax.weights, state.V[:, _COMPONENT]
     terms = [
-        f"{_weight(float(weights[j]))} × {factor(round(float(values[j]), 2) + 0.0)}"
+        f"{_weight(float(weights[j]))} × {factor(_two_digits(float(values[j])))}"
         for j in range(state.terms)
     ]
     if len(terms) > _WRITTEN:
         terms = [*terms[: _WRITTEN - 2], "…", terms[-1]]
-    total = short(round(float(state.partial_sums[state.terms, _COMPONENT]), 3) + 0.0)
+    total = short(float(state.partial_sums[state.terms, _COMPONENT]))
     return f"{' + '.join(terms)} = {total}" if terms else "0"
+
+
+def _two_digits(value: float) -> float:
+    """Two digits are enough to follow a sum; what is not 0 is not written as 0."""
+    return float(f"{value:.2g}")
 
 
 def _weight(value: float) -> str:

@@ -114,7 +114,7 @@ installation.report()
 #
 # **面板**是一組控制項，加上跟著動的圖。下面先用一張圖，看它一開始的樣子：注意力的五個步驟並排，向量是亂數。再下面就是會動的面板。現在看不懂沒關係，先拖一拖滑桿，點一點格子；面板最下面的一句話會用文字說出這張圖（「有效鍵數」到第 2 課才解釋）。
 
-# %% [markdown] lang="en" key="panel" of="209710f3d0a2" tags=["core"]
+# %% [markdown] lang="en" key="panel" of="e1af660138f7" tags=["core"]
 # ## 0.3　Meet a panel
 #
 # A **panel** is a set of controls and a picture that follows them. First comes how one starts: the five steps of attention side by side, on random vectors. The live panel is below it. Never mind what it means yet; just drag a slider and click a cell. The last sentence says the picture in words (notebook 2 explains "effective keys").
@@ -139,7 +139,7 @@ panels.attention_panel()
 #
 # 重新啟動核心以後，控制項旁邊會冒出紅色的斷鏈圖示，圖也不再跟著動：先執行最上面的程式碼儲存格，再執行面板那一格就好。圖上寫著「靜態圖：執行這個儲存格，就能拉動滑桿」，就表示核心還沒執行過那一格。也可以從上方選單執行「Run → Run All Cells」，一次全部執行。
 
-# %% [markdown] lang="en" key="panel-more" of="0c5ec48f5f6b" tags=[]
+# %% [markdown] lang="en" key="panel-more" of="8cf613c9696e" tags=[]
 # **Deeper**　How to work a panel:
 #
 # - **Mouse or finger**　Drag a slider, or click the number to its right and type. Point at a cell of the picture, and the line below says who looks at whom, the score and the weight. A click (or a tap) chooses the cell: its row and column are framed, and sliders and formulas follow.

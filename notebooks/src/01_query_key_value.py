@@ -231,7 +231,7 @@ panels.qkv_panel()
 # %% [markdown] lang="zh-Hant" key="project-answer" tags=[]
 # 兩個：「地點」和「物品」。「圖書館」是一個地點，也算半個物品；這兩個分量各乘上 $W_Q$ 裡自己那一列的「做什麼」，加起來就是那一格。其他的分量是 0，乘出來也是 0。
 
-# %% [markdown] lang="en" key="project-answer" of="44d56c77b782" tags=[]
+# %% [markdown] lang="en" key="project-answer" of="c13dedec5f0c" tags=[]
 # Two: "place" and "thing". The library is a place and half a thing; each of the two components is multiplied by what its row of $W_Q$ has under "doing", and their sum is the cell. The other components are 0 and bring nothing.
 
 # %% [markdown] lang="zh-Hant" key="catalogue" tags=["core"]
@@ -436,7 +436,7 @@ al.show(moved_here=moved[0].sum(), moved_elsewhere=moved[1:].sum())
 # 1. 頭也從 0 數起，最後一個是頭 11。它用的是哪幾行？
 # 2. 頭數從 1 到 24，哪幾種能把 768 維平分？不能平分的時候，面板會說什麼？
 
-# %% [markdown] lang="en" key="family-play" of="1da36c68f09c" tags=[]
+# %% [markdown] lang="en" key="family-play" of="af178d8cbb9f" tags=[]
 # **Play**　Side by side the $W_Q$ of 12 heads make one $768 \times 768$ matrix; so do $W_K$ and $W_V$. Below are these three matrices and the projections of six tokens, all random; the columns that head 0 uses are framed.
 #
 # **Guess first**　Write your answers on paper, then check them with "head h" and "n_head (heads)".
@@ -458,7 +458,7 @@ al.table(n_head=splits, d_k=[model.d_model // n_head for n_head in splits])
 # %% [markdown] lang="zh-Hant" key="family-answer" tags=[]
 # 頭 $h$ 用第 $h\, d_k$ 行到第 $(h+1)\, d_k - 1$ 行，最後一個頭剛好用到最右邊。不能平分的頭數，面板不畫圖，只說能整除的頭數裡最接近的是哪一個。再看公式：不論哪個頭，$q$ 的一個分量都是 $d_{\text{model}}$ 項加起來的，整個 $x$ 都用到了。
 
-# %% [markdown] lang="en" key="family-answer" of="4a9fc072766c" tags=[]
+# %% [markdown] lang="en" key="family-answer" of="f0f4c98b3223" tags=[]
 # Head $h$ uses the columns $h\, d_k$ to $(h+1)\, d_k - 1$, and the last head ends exactly at the right edge. Where nothing splits, the panel draws no picture; it only says which number of heads comes closest. And see the formulas: whichever the head, a component of $q$ is the sum of $d_{\text{model}}$ terms, and all of $x$ goes in.
 
 # %% [markdown] lang="zh-Hant" key="recap" tags=["core"]

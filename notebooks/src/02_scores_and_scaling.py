@@ -657,7 +657,7 @@ panels.scaling_panel()
 # %% [markdown] lang="zh-Hant" key="frozen-answer" tags=["core"]
 # 除以 $\sqrt{d_k}$，兩者都不再跟著 $d_k$ 變。除以 $d_k$ 就除過頭了：分數縮向 0，權重趨於平均。
 
-# %% [markdown] lang="en" key="frozen-answer" of="8f53606ab5f7" tags=["core"]
+# %% [markdown] lang="en" key="frozen-answer" of="8384f5010d95" tags=["core"]
 # With $\sqrt{d_k}$ both stay. Dividing by $d_k$ overdoes it: scores shrink towards 0, weights turn even.
 
 # %% [markdown] lang="zh-Hant" key="frozen-output" tags=[]

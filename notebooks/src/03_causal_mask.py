@@ -624,7 +624,7 @@ al.table(
 # %% [markdown] lang="zh-Hant" key="parallel-answer" tags=[]
 # 前面的列一列也沒變，每一步都和訓練時的同一列一樣，所以鍵和值才可以留著用。有快取，位置 $i$ 那一步只要 $i+1$ 個點積，全部是 $T(T+1)/2$ 個；沒有快取是 $T(T+1)(T+2)/6$ 個，是前者的 $(T+2)/3$ 倍。句子越長，快取越划算。
 
-# %% [markdown] lang="en" key="parallel-answer" of="a6d38dc6873b" tags=[]
+# %% [markdown] lang="en" key="parallel-answer" of="463773d9d8aa" tags=[]
 # No row before changes, and each step gives the same row as training; that is why keys and values can be kept. With the cache the step at position $i$ takes only $i+1$ dot products, $T(T+1)/2$ in all; without it they are $T(T+1)(T+2)/6$, which is $(T+2)/3$ times as many. The longer the text, the more the cache pays.
 
 # %% [markdown] lang="zh-Hant" key="parallel-size" tags=[]
@@ -788,7 +788,7 @@ al.table(
 # %% [markdown] lang="zh-Hant" key="kinds-play" tags=["core"]
 # **動手玩**　面板用隨機的分數。「遮罩」選「滑動視窗」，「視窗」調到 1：每個位置看得到誰？再選回「因果」，「遮罩值」改成 0：每一列的總和還是 1，那問題出在哪裡？
 
-# %% [markdown] lang="en" key="kinds-play" of="ec3b8bbf0e6a" tags=["core"]
+# %% [markdown] lang="en" key="kinds-play" of="34dada6bc7ce" tags=["core"]
 # **Play**　The scores are random. Choose "sliding-window" and "window" 1: whom does each position see? Back at "causal", set "mask value" to 0: every row still sums to 1, so what is wrong?
 
 # %% key="kinds-figure" tags=["core"]

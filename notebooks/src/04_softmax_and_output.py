@@ -514,7 +514,7 @@ panels.attention_panel()
 # 2. 同樣是 1，要分給更多的鍵，所以最大的權重變小；有效鍵數卻變多，仍是鍵數的六成左右。每個權重都太小，所以顏色自動換成「均勻的倍數」。
 # 3. 圖案全變了，標準差差不多：這裡每個頭的向量各自隨機。訓練過的頭，各有各的看法。
 
-# %% [markdown] lang="en" key="real-answer" of="e3608709a3d6" tags=[]
+# %% [markdown] lang="en" key="real-answer" of="45f267942b34" tags=[]
 # 1. Without scaling each row gathers its weight in a few cells, the more so the larger $d_k$.
 # 2. The same 1 is shared by more keys: the largest weight shrinks, while the effective keys grow and stay at about six in ten. Single weights are now so small that colours switch to multiples of the uniform weight by themselves.
 # 3. The pattern is a new one, the standard deviation about the same: here every head has random vectors of its own. Trained heads each look in their own way.
