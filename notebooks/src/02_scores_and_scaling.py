@@ -658,7 +658,7 @@ panels.scaling_panel()
 # 除以 $\sqrt{d_k}$，兩者都不再跟著 $d_k$ 變。除以 $d_k$ 就除過頭了：分數縮向 0，權重趨於平均。
 
 # %% [markdown] lang="en" key="frozen-answer" of="8384f5010d95" tags=["core"]
-# With $\sqrt{d_k}$ both stay. Dividing by $d_k$ overdoes it: scores shrink towards 0, weights turn even.
+# With $\sqrt{d_k}$ neither changes with $d_k$ any more. Dividing by $d_k$ overdoes it: scores shrink towards 0, weights turn even.
 
 # %% [markdown] lang="zh-Hant" key="frozen-output" tags=[]
 # **深入**　那模型最後的 softmax 呢？語言模型的輸出也是 softmax，後面接交叉熵（cross-entropy）損失 $L = -\ln w_y$，$y$ 是正確答案的編號。要是它很有把握，卻答錯了，會不會也沒有梯度可學？
