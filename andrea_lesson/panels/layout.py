@@ -18,6 +18,7 @@ LINE = 18.0  # pixels from one line of text to the next
 NUMBERS, SLANTED = 17.0, 54.0  # over columns, for numbers and for slanted names
 _TITLE = 2 * LINE + 4
 _NAMES, _GAP, _MARGIN = 84.0, 12.0, 4.0
+_OVERHANG = 6.0  # of the last slanted name, beyond its matrix
 _SMALLEST, _LARGEST = 0.85, 1.4  # times the usual size of a plot, before the zoom
 BAR = 30.0  # a colour bar with its ticks
 
@@ -131,6 +132,9 @@ def enlarged(picture: Picture) -> Picture:
 def _growth(line: list[_Stack], picture: Picture, room: float) -> float:
     """How much larger the plots of a line may be, their margins staying as they are."""
     plots = sum(max(part.width for part in stack) for stack in line)
+    last = line[-1][0]
+    if isinstance(last, Matrix) and picture.axes[last.columns].slanted:
+        room -= _OVERHANG
     return min(_LARGEST, (room - _width(line, picture) + plots) / plots)
 
 
