@@ -176,6 +176,8 @@ def prepare_environment() -> None:
     paths = [str(_JUPYTER_CONFIG), *([behind] if behind else [])]
     os.environ["JUPYTER_CONFIG_PATH"] = os.pathsep.join(paths)
     os.environ.setdefault("JUPYTER_PREFER_ENV_PATH", "1")
+    # Kernels need not repeat to a page what it has just sent: that is one message a move less.
+    os.environ.setdefault("JUPYTER_WIDGETS_ECHO", "0")
 
 
 def _say_missing(names: Sequence[str]) -> int:

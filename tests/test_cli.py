@@ -27,7 +27,7 @@ def jupyterlab(monkeypatch, tmp_path):
     module = ModuleType("jupyterlab.labapp")
     module.main = main
     monkeypatch.setitem(sys.modules, "jupyterlab.labapp", module)
-    for name in ("JUPYTER_CONFIG_PATH", "JUPYTER_PREFER_ENV_PATH"):
+    for name in ("JUPYTER_CONFIG_PATH", "JUPYTER_PREFER_ENV_PATH", "JUPYTER_WIDGETS_ECHO"):
         monkeypatch.setenv(name, "to be put back")
         monkeypatch.delenv(name)
     monkeypatch.chdir(tmp_path)
@@ -231,6 +231,14 @@ def test_command_itself_loads_nothing_heavy():
     )
     out = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True)
     assert out.stdout.strip() == b"set()"
+
+
+def test_pages_are_not_told_what_they_have_just_said(jupyterlab, monkeypatch):
+    assert cli.main([]) == 0
+    assert os.environ["JUPYTER_WIDGETS_ECHO"] == "0"
+    monkeypatch.setenv("JUPYTER_WIDGETS_ECHO", "1")  # who wants it keeps it
+    assert cli.main([]) == 0
+    assert os.environ["JUPYTER_WIDGETS_ECHO"] == "1"
 
 
 def test_small_messages_are_sent_at_once(jupyterlab, monkeypatch):

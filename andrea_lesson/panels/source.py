@@ -65,7 +65,7 @@ def vectors(
     return Q, K, V, example.tokens[:T]
 
 
-@lru_cache(maxsize=4)  # 6 MB at most each
+@lru_cache(maxsize=2)  # 6 MB at most each
 def _drawn(width: int, seed: int, head: int) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Draw once what any T and d_k then cut out of it; no two heads share a seed."""
     drawn = random_qkv(experiments.LONGEST, width, seed=seed + head * (SEEDS[1] + 1))
