@@ -5,11 +5,16 @@ asks for, offers and gets can be said in words.  A trained model has neither nam
 """
 
 from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .labels import get_language
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,18 +58,22 @@ def running_example() -> RunningExample:
     FileNotFoundError
         If the data does not come with this installation.
     """
-    import json  # here, and resources with its pathlib, since `import andrea_lesson` must be quick
+    from .resources import resource_path  # here: `import andrea_lesson` must be quick
 
-    from .resources import resource_path
-
-    path = resource_path("data", "running_example.json")
-    data = json.loads(path.read_text(encoding="utf-8"))
+    data = _read(resource_path("data", "running_example.json"))
     language = get_language()
     matrices = {name: np.array(data[name], dtype=float) for name in ("X", "W_Q", "W_K", "W_V")}
     return RunningExample(
-        tokens=data["tokens"][language],
-        model_axes=data["axes"]["d_model"][language],
-        key_axes=data["axes"]["d_k"][language],
-        value_axes=data["axes"]["d_v"][language],
+        tokens=list(data["tokens"][language]),
+        model_axes=list(data["axes"]["d_model"][language]),
+        key_axes=list(data["axes"]["d_k"][language]),
+        value_axes=list(data["axes"]["d_v"][language]),
         **matrices,
     )
+
+
+@lru_cache(maxsize=1)  # panels ask several times a move
+def _read(path: "Path") -> Any:
+    import json
+
+    return json.loads(path.read_text(encoding="utf-8"))

@@ -13,7 +13,7 @@ from playwright.sync_api import expect
 import andrea_lesson as al
 from andrea_lesson import experiments, panels
 from andrea_lesson.panels import scaling, settings
-from andrea_lesson.panels.layout import LARGE_WIDTH, WIDTH
+from andrea_lesson.panels.layout import GROWTH, LARGE_WIDTH, WIDTH
 
 pytestmark = pytest.mark.browser
 
@@ -667,7 +667,7 @@ def test_canvases_are_as_sharp_as_the_screen_and_large_ones_fit_a_projector(chro
         sizes = panel.part("mask").evaluate("(c) => [c.width, c.getBoundingClientRect().width]")
         assert sizes[0] == pytest.approx(ratio * sizes[1], rel=0.01)
         stage = panel.root.locator(".andrea-stage").bounding_box()
-        assert LARGE_WIDTH <= stage["width"] <= 1.25 * LARGE_WIDTH + 2
+        assert LARGE_WIDTH <= stage["width"] <= GROWTH * LARGE_WIDTH + 2
         assert (
             panel.cell.locator(".widget-label").first.evaluate(
                 "(one) => parseFloat(getComputedStyle(one).fontSize)"

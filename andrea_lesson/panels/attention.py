@@ -29,7 +29,6 @@ LENGTHS = (  # every length in full detail, then ever larger steps
 HEADS = 12
 MASKS = ("full", "causal", "sliding-window", "prefix")
 PRECISIONS = ("float16", "float32", "float64")
-NAMES = ("scores", "scaled_scores", "masked_scores", "weights", "output")
 
 
 @dataclass(frozen=True, eq=False)

@@ -95,7 +95,7 @@ def encode(picture: Picture, layout: Layout, chosen: Mapping[str, int] | None = 
     notes = [plain["note"] for plain in parts if plain.get("note")]
     caption = " · ".join(filter(None, [picture.caption, *notes[:1]]))  # that of the squares
     return {
-        "size": [layout.width, layout.height, layout.zoom],
+        "size": [layout.width, layout.height, layout.zoom, layout.most],
         "axes": {
             name: {"words": axis.words, "names": list(axis.names) if axis.names else None}
             for name, axis in picture.axes.items()

@@ -12,6 +12,7 @@ from ..figure_parts import ems
 from .picture import Axis, Bars, Chart, Matrix, Part, Picture
 
 WIDTH = 928  # pixels: what JupyterLab leaves beside its file browser at 1366 × 768
+GROWTH = 1.25  # times which a large picture may grow where the screen is wider
 LARGE_WIDTH, ZOOM = 1180, 1.45  # for a projector: the file browser folded away, larger type
 EM = 13.0  # pixels of a label
 LINE = 18.0  # pixels from one line of text to the next
@@ -47,6 +48,11 @@ class Layout:
     boxes: dict[str, Box]
     caption: float  # y of the line that says where the numbers come from
     formulas: float  # y of the first formula
+
+    @property
+    def most(self) -> float:
+        """Zoom up to which a live picture grows where there is room."""
+        return self.zoom * GROWTH if self.zoom > 1 else self.zoom
 
 
 _Stack = list[Part]  # parts that stand one beneath the other

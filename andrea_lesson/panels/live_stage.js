@@ -173,10 +173,9 @@ class Stage {
 
   /** Size of the stage: that of the layout, or what the container leaves. */
   measure() {
-    this.most = this.root.closest(".andrea-large") ? 1.25 : 1; // on a wide screen
-    const [width, height, zoom] = this.picture.size;
+    const [width, height, zoom, most] = this.picture.size;
     const room = (this.room = this.root.clientWidth || this.room || width * zoom); // if out of sight
-    this.scale = Math.max(Math.min(this.most * zoom, room / width), 0.45 * zoom);
+    this.scale = Math.max(Math.min(most, room / width), 0.45 * zoom);
     this.ratio = window.devicePixelRatio || 1;
     const key = [width, height, this.scale, this.ratio].join();
     if (key === this.measured) return;
