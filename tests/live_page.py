@@ -140,7 +140,11 @@ class LivePage:
     def update(self) -> None:
         """Bring what Python has shown meanwhile to the page, as a slider's move would."""
         events, self._events = self._events, []
-        self.page.evaluate("events => receive(events)", json.loads(json.dumps(events)))
+        # of pictures in quick succession each is drawn with the next frame
+        self.page.evaluate(
+            "events => { receive(events); return new Promise(requestAnimationFrame); }",
+            json.loads(json.dumps(events)),
+        )
 
     def point_of(self, part: str, across: float, down: float) -> tuple[float, float]:
         """Place on the page of a point of a part, as shares of its plot."""

@@ -70,7 +70,7 @@ class Shown:
 
     @property
     def summary(self):
-        return self.root.locator(".widget-html [role=status]")
+        return self.root.locator(".andrea-summary")
 
     @property
     def reading(self):

@@ -105,15 +105,15 @@ class Panel(widgets.VBox):  # type: ignore[misc]
         self._reacting = False
         self.view = self._make_view(view)
         # Each line keeps its place while it is empty, so that nothing below it jumps.
-        self._error_line, self._warning_line, self._summary_line = (
+        self._error_line, self._warning_line, *self._summary_line = (
             widgets.HTML(layout=widgets.Layout(width="100%", min_height="22px", margin="0"))
-            for _ in range(3)
+            for _ in range(2 if self.view.says_summary else 3)
         )
         box = widgets.Box(
             list(self.controls.values()),
             layout=widgets.Layout(flex_flow="row wrap", align_items="center", width="100%"),
         )
-        lines = [self._error_line, self.view.widget, self._warning_line, self._summary_line]
+        lines = [self._error_line, self.view.widget, self._warning_line, *self._summary_line]
         width = f"min(100%, {GROWTH * LARGE_WIDTH:.0f}px)" if large else f"{WIDTH}px"
         super().__init__(
             [box, *lines],
@@ -189,7 +189,8 @@ class Panel(widgets.VBox):  # type: ignore[misc]
         self.summary, self.error, self.warning = summary, error, warning
         self._error_line.value = _line(error, "alert", "error")
         self._warning_line.value = _line(warning, "alert", "warning")
-        self._summary_line.value = _line(summary, "status", "summary")
+        for line in self._summary_line:
+            line.value = _line(summary, "status", "summary")
 
     def select(self, places: Mapping[str, int]) -> None:
         """Choose a place on one or more axes of the picture, as a click does.

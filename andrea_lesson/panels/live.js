@@ -36,11 +36,14 @@ class View extends Stage {
   /** What is chosen and pointed at, in every part that has these axes. */
   drawLights() {
     if (!this.look) return;
+    const lit = this.picture && this.scale ? this.lightsKey() : "";
+    if (lit === this.lit) return; // a canvas as large as the picture, which the browser would repaint
+    this.lit = lit;
     const ctx = this.lights.getContext("2d"),
       { look } = this;
     ctx.setTransform(1, 0, 0, 1, 0, 0);
     ctx.clearRect(0, 0, this.lights.width, this.lights.height);
-    if (!this.picture || !this.scale) return;
+    if (!lit) return;
     const dots = this.scale * this.ratio;
     const chosen = Object.fromEntries(
       Object.entries(this.selected).map(([axis, place]) => [axis, [place, 1]]),
@@ -57,6 +60,19 @@ class View extends Stage {
         ctx.strokeRect(-4, -4, part.box[2] + 8, part.box[3] + 8);
       }
     }
+  }
+
+  /** Everything on which the lights depend. */
+  lightsKey() {
+    const focus = document.activeElement,
+      { chosen, pointed, halo } = this.look;
+    return JSON.stringify([
+      [this.measured, chosen, pointed, halo, this.selected, this.pointed?.places],
+      [...this.picture.parts].map(([name, { kind, box, shape, axes, upright }]) => [
+        [name, kind, box, shape, axes, upright],
+        focus === this.pens.get(name)?.canvas && focus.matches(":focus-visible"),
+      ]),
+    ]);
   }
 
   lightUp(ctx, part, places, colour, thickness) {

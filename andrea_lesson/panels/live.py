@@ -67,6 +67,10 @@ class LiveView:
     widget : Canvases
     """
 
+    # Beneath the picture and in the same message: ipywidgets sends the next value of a slider
+    # only when Python has sent its last message about the one before.
+    says_summary = True
+
     def __init__(
         self,
         *,
@@ -82,6 +86,7 @@ class LiveView:
         self._language = get_language()
         self._picture: Picture | None = None
         self._layout: Layout | None = None
+        self._summary = ""
         self._chosen: dict[str, int] = {}
         self._revision = 0
         keys = [key for key in LABELS if key.startswith("live_")]
@@ -103,10 +108,10 @@ class LiveView:
         layout : Layout
             Of this picture.
         summary : str
-            The picture in one sentence, which the panel shows beneath.
+            The picture in one sentence.
         """
-        self._picture, self._layout = picture, layout
-        self._send(encode(picture, layout, self._chosen))
+        self._picture, self._layout, self._summary = picture, layout, summary
+        self._send({"summary": summary, **encode(picture, layout, self._chosen)})
 
     def clear(self) -> None:
         """Show nothing, at the same size: no picture is better than one that is out of date."""
@@ -165,7 +170,7 @@ class LiveView:
             # The panel has no say in these places; tables of large matrices follow them.
             large = [p for p in self._picture.parts.values() if isinstance(p, Matrix)]
             if any(part.values.size > MOST_CELLS for part in large):
-                self.show(self._picture, self._layout, "")
+                self.show(self._picture, self._layout, self._summary)
         return {"places": places}, None
 
     def _on_ask(self, content: Plain) -> tuple[Plain, None]:

@@ -13,6 +13,7 @@ class Stage {
     this.stage.append(this.lights, this.formulas, this.caption);
     this.tables = make("div", { className: "andrea-tables", hidden: true });
     this.reading = make("div", { className: "andrea-reading" });
+    this.summary = make("div", { className: "andrea-summary", role: "status" });
     this.spoken = make("div", {
       className: "andrea-spoken",
       role: "status",
@@ -31,6 +32,7 @@ class Stage {
       this.stage,
       this.tables,
       this.reading,
+      this.summary,
       this.spoken,
       this.problem,
     );
@@ -78,7 +80,7 @@ class Stage {
 
   watch(el) {
     const { signal } = this.leave;
-    this.onPicture = () => this.show();
+    this.onPicture = () => this.follow();
     this.model.on("change:picture", this.onPicture);
     this.resized = new ResizeObserver(() => this.fit());
     this.resized.observe(this.root);
@@ -113,6 +115,7 @@ class Stage {
     clearTimeout(this.later);
     clearTimeout(this.asking);
     clearTimeout(this.filling);
+    cancelAnimationFrame(this.framed);
     this.model.off("change:picture", this.onPicture);
     this.channel.close();
     this.player.views.delete(this);
@@ -122,8 +125,22 @@ class Stage {
 
   // -- drawing
 
+  /**
+   * A picture has come.  In the middle of a drag it is drawn with the next frame: the messages
+   * behind it let ipywidgets send the next value, and Python then works while we draw.
+   */
+  follow() {
+    const before = this.came ?? -Infinity;
+    this.came = performance.now();
+    if (this.framed) return;
+    if (this.came - before > QUIET) return this.show();
+    this.framed = requestAnimationFrame(() => this.show());
+  }
+
   /** Take the picture that Python has sent; nothing of the one before may stay. */
   show() {
+    cancelAnimationFrame(this.framed);
+    this.framed = null;
     const sent = this.model.get("picture");
     try {
       this.picture = sent.parts ? unpack(sent) : null;
@@ -132,6 +149,7 @@ class Stage {
       this.draw();
       if (this.pointer) this.point(this.pointer); // there may be another cell by now
       this.updateReading(QUIET);
+      setText(this.summary, sent.summary ?? "");
       setText(this.problem, "");
     } catch (error) {
       this.fail(error);
@@ -142,7 +160,9 @@ class Stage {
     console.error(error);
     this.picture = null;
     for (const pen of this.pens.values()) pen.clear();
+    this.lit = null;
     this.lights.width = this.lights.width; // eslint-disable-line no-self-assign -- empties it
+    setText(this.summary, "");
     setText(this.problem, fill(this.words.live_failed, { problem: error.message }));
   }
 

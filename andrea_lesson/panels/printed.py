@@ -205,6 +205,8 @@ class PrintedView:
         The one on which everything is drawn; None before the first picture.
     """
 
+    says_summary = False  # the panel has a line for it
+
     def __init__(self, *, advance: Callable[[], Any] | None = None) -> None:
         self.image = widgets.Image(format="png")
         self._resize(WIDTH, _EMPTY)
