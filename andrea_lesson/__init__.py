@@ -8,6 +8,7 @@ experiments load when they are first asked for: ``al.plotting``, ``al.panels``,
 from importlib import import_module
 from typing import Any
 
+from .backward import BackwardSteps, attention_backward, attention_backward_steps
 from .family import ANDREA_12M, ANDREA_120M, ANDREA_480M, FAMILY, AndreaModel, count_parameters
 from .labels import get_language, label, set_language
 from .masks import (
@@ -28,6 +29,8 @@ from .scaled_dot_product import (
     softmax,
 )
 from .six_tokens import RunningExample, running_example
+from .tiled import TileStep, tiled_attention, tiled_steps
+from .tiled_backward import tiled_attention_backward
 
 __version__ = "0.1.0"
 
@@ -40,9 +43,13 @@ __all__ = [
     "FAMILY",
     "AndreaModel",
     "AttentionSteps",
+    "BackwardSteps",
     "RunningExample",
+    "TileStep",
     "answer",
     "attention",
+    "attention_backward",
+    "attention_backward_steps",
     "attention_steps",
     "attention_weights",
     "causal_mask",
@@ -60,6 +67,9 @@ __all__ = [
     "sliding_window_mask",
     "softmax",
     "table",
+    "tiled_attention",
+    "tiled_attention_backward",
+    "tiled_steps",
 ]
 
 

@@ -103,6 +103,23 @@ def check_attention_shapes(Q: Array, K: Array, V: Array | None = None) -> None:
         )
 
 
+def check_gradient_shape(dO: Array, Q: Array, V: Array) -> None:
+    """Refuse a gradient that has not the shape of the output.
+
+    Parameters
+    ----------
+    dO : array, shape (..., T_q, d_v)
+    Q, V : array, shape (..., T_q, d_k), (..., T_k, d_v)
+
+    Raises
+    ------
+    ValueError
+    """
+    output = (*Q.shape[:-1], V.shape[-1])
+    if dO.shape != output:
+        raise ValueError(f"dO must have the shape of the output, {output}; got shape {dO.shape}.")
+
+
 def check_scale(scale: Any, d_k: int) -> float:
     """The factor on the scores as a Python float; 1/√d_k when none is given.
 
@@ -222,6 +239,31 @@ def check_mask(xp: Any, mask: Any, scores: Array) -> Array | None:
             f"got one of {_library(mask)}."
         )
     return compat.to_device(mask, device)
+
+
+def check_large_mask(xp: Any, mask: Any, Q: Array, K: Array) -> Any:
+    """The same where the T_q × T_k matrix is not wanted: "causal" stays a word.
+
+    Parameters
+    ----------
+    xp : module
+    mask : None, "causal", or array_like of bool
+    Q, K : array, shape (..., T_q, d_k), (..., T_k, d_k)
+
+    Returns
+    -------
+    None, "causal", or array of bool
+        With as many axes as given.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As :func:`check_mask`.
+    """
+    if isinstance(mask, str) and mask == "causal":
+        return mask
+    nothing = xp.zeros((), dtype=Q.dtype, device=compat.device(Q))
+    return check_mask(xp, mask, xp.broadcast_to(nothing, (*Q.shape[:-1], K.shape[-2])))
 
 
 def plain_numbers(name: str, value: Any, axes: int, *, more: bool = False) -> NDArray[np.floating]:

@@ -164,7 +164,7 @@ def attention_steps(
     check_attention_shapes(Q, K, V)
     steps, allowed = _weights(xp, Q, K, mask, scale)
     wide_V = xp.astype(V, working_type(xp, V.dtype))
-    output = xp.astype(_weighted_sum(xp, steps["weights"], wide_V, allowed), V.dtype)
+    output = xp.astype(weighted_sum(xp, steps["weights"], wide_V, allowed), V.dtype)
     return AttentionSteps(**steps, output=output)
 
 
@@ -254,7 +254,7 @@ def _softmax(xp: Any, scores: Array, empty: Array, axis: int = -1) -> Array:
     return exponentials / xp.where(empty, _constant(xp, 1.0, like=scores), total)
 
 
-def _weighted_sum(xp: Any, weights: Array, V: Array, allowed: Array | None) -> Array:
+def weighted_sum(xp: Any, weights: Array, V: Array, allowed: Array | None) -> Array:
     """``weights @ V`` in which a value that is not finite reaches only the rows that see it."""
     finite = xp.isfinite(V)
     if allowed is None or bool(xp.all(finite)):

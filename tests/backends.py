@@ -1,9 +1,12 @@
 """One set of problems for every array library, so that all are held to the same oracle."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import oracle
 
 import andrea_lesson as al
+from andrea_lesson.backward import attention_backward, attention_backward_steps
 
 
 def random(*shape, dtype, seed):
@@ -63,6 +66,34 @@ def check_attention(Q, K, V, mask, move, back):
             weights = al.attention_weights(q, k, mask=given)
             bound = oracle.after_cast(bounds.weights, expected.weights, dtype)
             oracle.assert_close(back(weights), expected.weights, bound, dtype)
+
+
+def check_backward(Q, K, V, mask, move, back):
+    """The gradients on arrays that `move` brought to the library, against the oracle."""
+    shape = (*Q.shape[:-1], K.shape[-2])
+    meaning = oracle.causal(*shape[-2:]) if isinstance(mask, str) else mask
+    allowed = np.broadcast_to(True if mask is None else meaning, shape)
+    dtype = Q.dtype if Q.dtype.kind == "f" else np.dtype(np.float64)
+    dO = random(*Q.shape[:-1], V.shape[-1], dtype=dtype, seed=9)
+    with np.errstate(all="ignore"):
+        expected = oracle.backward(Q, K, V, dO, allowed)
+        bounds = oracle.backward_bounds(expected, Q, K, V, dO, allowed, None, dtype)
+        masks = (mask, move(mask)) if isinstance(mask, np.ndarray) else (mask,)
+        for given in masks:
+            q, k, v, do = (move(array) for array in (Q, K, V, dO))
+            for function in (attention_backward_steps, _backward):
+                steps = function(q, k, v, do, mask=given)
+                for name, got in vars(steps).items():
+                    if name == "weights":
+                        continue  # those of the way there, as in check_attention
+                    wanted = oracle.in_type(getattr(expected, name), dtype)
+                    of = dtype if name in ("dQ", "dK", "dV") else oracle.working_type(dtype)
+                    oracle.assert_close(back(got), wanted, getattr(bounds, name), of)
+
+
+def _backward(*given, **options):
+    dQ, dK, dV = attention_backward(*given, **options)
+    return SimpleNamespace(dQ=dQ, dK=dK, dV=dV)
 
 
 def check_softmax(dtype, move, back):

@@ -85,6 +85,70 @@ def one_head(Q, K, V, allowed, scale, d_v):
     }
 
 
+@dataclass
+class Gradients:
+    dweights: np.ndarray
+    dscaled_scores: np.ndarray
+    dscores: np.ndarray
+    dQ: np.ndarray
+    dK: np.ndarray
+    dV: np.ndarray
+
+
+def backward(Q, K, V, dO, allowed=None, scale=None):
+    """What a change of Q, K and V does to a loss whose gradient at the output is dO.
+
+    Written from the derivative of each output with respect to each input, pair by pair: a pair
+    of query and key that is hidden appears in no sum.
+    """
+    Q, K, V, dO = (np.asarray(array, dtype=np.float64) for array in (Q, K, V, dO))
+    (*lead, T_q, d_k), T_k = Q.shape, K.shape[-2]
+    scale = 1 / math.sqrt(d_k) if scale is None else float(scale)
+    allowed = np.ones((*lead, T_q, T_k), dtype=bool) if allowed is None else allowed
+    weights = attention(Q, K, V, allowed, scale).weights
+    steps = Gradients(
+        *(np.zeros((*lead, T_q, T_k)) for _ in range(3)), *(np.zeros(a.shape) for a in (Q, K, V))
+    )
+    for head in np.ndindex(*lead):
+        inputs = (a[head].tolist() for a in (Q, K, V, dO, allowed, weights))
+        for name, rows in backward_of_head(*inputs, scale).items():
+            getattr(steps, name)[head] = np.reshape(rows, getattr(steps, name)[head].shape)
+    return steps
+
+
+def backward_of_head(Q, K, V, dO, allowed, weights, scale):
+    """The gradients of one head on nested lists of floats."""
+    T_q, T_k = len(Q), len(K)
+    dQ, dK, dV = ([[0.0] * len(row) for row in array] for array in (Q, K, V))
+    dweights, dscaled, dscores = ([[0.0] * T_k for _ in range(T_q)] for _ in range(3))
+    for i in range(T_q):
+        visible = [j for j in range(T_k) if allowed[i][j]]
+        # output[i][c] = sum of weights[i][j] * V[j][c]
+        for j in visible:
+            for c in range(len(V[j])):
+                dweights[i][j] += dO[i][c] * V[j][c]
+                dV[j][c] += weights[i][j] * dO[i][c]
+        # d weights[i][m] / d scaled[i][j] = weights[i][m] * ((m == j) - weights[i][j])
+        mean = 0.0
+        for m in visible:
+            mean += weights[i][m] * dweights[i][m]
+        for j in visible:
+            dscaled[i][j] = weights[i][j] * (dweights[i][j] - mean)
+            dscores[i][j] = scale * dscaled[i][j]
+            # scores[i][j] = sum of Q[i][c] * K[j][c]
+            for c in range(len(Q[i])):
+                dQ[i][c] += dscores[i][j] * K[j][c]
+                dK[j][c] += dscores[i][j] * Q[i][c]
+    return {
+        "dweights": dweights,
+        "dscaled_scores": dscaled,
+        "dscores": dscores,
+        "dQ": dQ,
+        "dK": dK,
+        "dV": dV,
+    }
+
+
 def softmax_of_row(row):
     """exp(s - highest), divided by their sum; a NaN among them is the highest."""
     highest = -math.inf
@@ -197,6 +261,54 @@ def bounds(steps, Q, K, V, allowed, scale, dtype):
         output = weights @ V + (T_k + 1) * (u * (steps.weights @ V) + tiny(wide))
         output = after_cast(output, steps.output, dtype)
     return Steps(scores, scaled, scaled, weights, output)
+
+
+def backward_bounds(gradients, Q, K, V, dO, allowed, scale, dtype, forward=None):
+    """The same for each step of `gradients`, however the row mean was come by.
+
+    The row mean is the sum of weights times dweights, or (the same number) dO times output.
+    `forward` are the steps of the way there, where they are known already.
+    """
+    Q, K, V, dO = (np.asarray(array, dtype=np.float64) for array in (Q, K, V, dO))
+    d_v, T_k = V.shape[-1], K.shape[-2]
+    factor = 1 / math.sqrt(Q.shape[-1]) if scale is None else abs(float(scale))
+    wide = working_type(dtype)
+    u = rounding(wide) + rounding(np.float64)
+    with np.errstate(all="ignore"):
+        forward = forward or attention(Q, K, V, allowed, scale)
+        weights, off = forward.weights, bounds(forward, Q, K, V, allowed, scale, wide).weights
+        V, dO = (np.where(np.isfinite(array), array, 0.0) for array in (V, dO))
+        dweights = product_bound(dO, np.swapaxes(V, -1, -2), dtype)
+        # Both ways to the mean are off by no more than this: errors of the factors, of the sums.
+        size = np.abs(dO) @ np.swapaxes(np.abs(V), -1, -2)  # (..., T_q, T_k)
+        terms = weights + off
+        mean = np.sum(off * size + terms * (dweights + (T_k + d_v + 2) * u * size), -1)[..., None]
+        spread = np.abs(gradients.dweights) + np.sum(weights * size, axis=-1, keepdims=True)
+        dscaled = off * spread + terms * (dweights + mean + 3 * u * spread) + tiny(wide)
+        dscaled = np.where(allowed, dscaled, 0.0)
+        dscores = factor * dscaled + 2 * u * np.abs(gradients.dscores) + tiny(wide)
+        dQ = _sum_bound(dscores, gradients.dscores, K, u, wide)
+        dK = _sum_bound(
+            np.swapaxes(dscores, -1, -2), np.swapaxes(gradients.dscores, -1, -2), Q, u, wide
+        )
+        dV = _sum_bound(np.swapaxes(off, -1, -2), np.swapaxes(weights, -1, -2), dO, u, wide)
+        last = (
+            after_cast(bound, getattr(gradients, name), dtype)
+            for name, bound in (("dQ", dQ), ("dK", dK), ("dV", dV))
+        )
+    return Gradients(dweights, dscaled, dscores, *last)
+
+
+def _sum_bound(off, factors, B, u, wide):
+    """A sum of products whose first factors came with the error `off`."""
+    n, B = B.shape[-2], np.where(np.isfinite(B), np.abs(B), 0.0)
+    return off @ B + (n + 1) * (u * ((np.abs(factors) + off) @ B) + tiny(wide))
+
+
+def in_type(expected, dtype):
+    """What a right result is in a type whose range it leaves."""
+    with np.errstate(over="ignore"):
+        return np.where(np.isinf(expected.astype(dtype)), expected.astype(dtype), expected)
 
 
 def assert_close(actual, expected, bound, dtype):

@@ -9,7 +9,7 @@ import array_api_strict as xp
 import backends
 import numpy as np
 import pytest
-from backends import check_attention, check_project_qkv, check_softmax
+from backends import check_attention, check_backward, check_project_qkv, check_softmax
 
 import andrea_lesson as al
 
@@ -37,6 +37,15 @@ PROBLEMS = [(dtype, *problem) for dtype in DTYPES for problem in backends.proble
 )
 def test_attention_stays_on_the_device(Q, K, V, mask):
     check_attention(Q, K, V, mask, move, back)
+
+
+@pytest.mark.parametrize(
+    ("Q", "K", "V", "mask"),
+    [problem[2:] for problem in PROBLEMS],
+    ids=[f"{problem[0].__name__}-{problem[1]}" for problem in PROBLEMS],
+)
+def test_the_gradients_stay_on_the_device(Q, K, V, mask):
+    check_backward(Q, K, V, mask, move, back)
 
 
 @pytest.mark.parametrize("dtype", DTYPES)

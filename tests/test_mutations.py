@@ -19,6 +19,7 @@ TESTS = Path(__file__).resolve().parent
 # what is broken: (file, what stands there, what stands there instead, the tests that must notice)
 FAULTS = "test_reported_faults.py"
 STRICT = "test_array_api.py"
+BACKWARD = "test_backward.py"
 MUTATIONS = {
     "mask reversed where it is made": (
         "masks.py",
@@ -110,6 +111,60 @@ MUTATIONS = {
         "dtype=dtype, device=device(like))",
         "dtype=dtype)",
         STRICT,
+    ),
+    "the row mean left out of the gradient": (
+        "backward.py",
+        "weights * (dweights - row_mean)",
+        "weights * dweights",
+        BACKWARD,
+    ),
+    "the mean of a column for that of a row": (
+        "backward.py",
+        "xp.sum(weights * dweights, axis=-1, keepdims=True)",
+        "xp.sum(weights * dweights, axis=-2, keepdims=True)",
+        BACKWARD,
+    ),
+    "the scale forgotten on the way back": (
+        "backward.py",
+        "dscores = dscaled_scores * scale",
+        "dscores = dscaled_scores",
+        BACKWARD,
+    ),
+    "a hidden NaN in the gradient of the weights": (
+        "backward.py",
+        "dweights = _where(xp, allowed, dO @ xp.matrix_transpose(V))",
+        "dweights = dO @ xp.matrix_transpose(V)",
+        BACKWARD,
+    ),
+    "a row of NaN in the gradient of hidden scores": (
+        "backward.py",
+        "dscaled_scores = _where(xp, allowed, weights * (dweights - row_mean))",
+        "dscaled_scores = weights * (dweights - row_mean)",
+        BACKWARD,
+    ),
+    "0 times NaN in dQ": (
+        "backward.py",
+        "weighted_sum(xp, dscores, K, allowed)",
+        "dscores @ K",
+        BACKWARD,
+    ),
+    "0 times NaN in dK": (
+        "backward.py",
+        "weighted_sum(xp, xp.matrix_transpose(dscores), Q, seen_by)",
+        "xp.matrix_transpose(dscores) @ Q",
+        BACKWARD,
+    ),
+    "gradients of float16 summed in float16": (
+        "backward.py",
+        "(xp.astype(array, wide) for array in (Q, K, V, dO))",
+        "(xp.astype(array, dtype) for array in (Q, K, V, dO))",
+        BACKWARD,
+    ),
+    "a gradient that stretches to the output": (
+        "inputs.py",
+        "if dO.shape != output:",
+        "if False:",
+        BACKWARD,
     ),
     "a mask that stretches the scores": (
         "inputs.py",

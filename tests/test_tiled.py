@@ -1,0 +1,514 @@
+"""Tiled attention against the oracle and against plain attention in float64.
+
+Both of its forms are tried: the readable one, step by step, and the fast one of NumPy, with small
+and large tiles, with and without threads, with and without its two ways to leave out work.
+"""
+
+import os
+import threading
+import tracemalloc
+from contextlib import nullcontext
+from itertools import product
+from unittest import mock
+
+import array_api_strict
+import backends
+import numpy as np
+import oracle
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from strategies import all_types, cases, spoilt_cases
+from threadpoolctl import threadpool_info, threadpool_limits
+
+import andrea_lesson as al
+from andrea_lesson import threads, tiled, tiled_fast
+from andrea_lesson.tiled import tiled_attention, tiled_steps
+
+THREADS = {"WORTH_THREADS": 0}
+NO_EXP2 = {"exponential": lambda kind: (np.exp, 1.0)}
+NOT_BOUNDED = {"_highest_square": lambda rows, wide: 1e9 if np.isfinite(rows).all() else np.nan}
+FORMS = {
+    "as it is": {},
+    "threads": THREADS,
+    "small tiles": {"QUERIES": 4, "KEYS": 11},
+    "one query": {"QUERIES": 1, "KEYS": 3},
+    "no exp2": NO_EXP2,
+    "maximum": NOT_BOUNDED,
+    "maximum, small tiles": {**NOT_BOUNDED, "QUERIES": 3, "KEYS": 5},
+    "all at once": {**NOT_BOUNDED, **THREADS, "QUERIES": 2, "KEYS": 7},
+}
+forms = st.sampled_from(list(FORMS))
+small_tiles = st.one_of(st.none(), st.integers(1, 20))
+
+
+def form(name):
+    """Let the fast form cut and decide otherwise."""
+    return mock.patch.multiple(tiled_fast, **FORMS[name]) if FORMS[name] else nullcontext()
+
+
+def random(*shape, seed=0, dtype=np.float64, size=1.0):
+    return (np.random.default_rng(seed).standard_normal(shape) * size).astype(dtype)
+
+
+def triple(lead, T_q, T_k, d_k, d_v, **options):
+    shapes = ((T_q, d_k), (T_k, d_k), (T_k, d_v))
+    return [random(*lead, *shape, seed=s, **options) for s, shape in enumerate(shapes)]
+
+
+def assert_is_attention(output, Q, K, V, mask=None, scale=None):
+    """Against plain attention in float64, to the tolerance of the type."""
+    wide = [array.astype(np.float64) for array in (Q, K, V)]
+    with np.errstate(all="ignore"):
+        expected = al.attention_steps(*wide, mask=mask, scale=scale)
+        allowed = np.isfinite(expected.masked_scores)
+        bound = oracle.bounds(expected, *wide, allowed, scale, Q.dtype).output
+    oracle.assert_close(output, expected.output, bound, Q.dtype)
+
+
+def masks(T_q, T_k):
+    """Masks of every kind; some rows, and some first tiles, have no allowed key."""
+    rng = np.random.default_rng(T_q * 100 + T_k)
+    holes = rng.random((T_q, T_k)) < 0.5
+    holes[::3], holes[:, : T_k // 2] = False, False
+    yield from (None, "causal", holes, al.sliding_window_mask(T_q, T_k, window=1 + T_k // 4))
+
+
+# -- every size ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("T", range(1, 71))
+def test_every_size_with_every_tile(T):
+    T_k = (T, T, max(1, T - 5), T + 9)[T % 4]
+    Q, K, V = triple((2,), T, T_k, 3, 2)
+    given = (None, list(masks(T, T_k))[2], "causal")
+    expected = [al.attention(Q, K, V, mask=mask) for mask in given]
+    for tile in range(1, 81):
+        for one in ((T + tile) % 2, 2):  # causal always, the others in turn
+            output = tiled_attention(Q, K, V, mask=given[one], tile=tile)
+            np.testing.assert_allclose(output, expected[one], rtol=0, atol=1e-13, strict=True)
+
+
+@pytest.mark.parametrize("T", range(1, 71))
+def test_every_size_step_by_step(T):
+    T_k = (T, max(1, T - 5), T + 9)[T % 3]
+    Q, K, V = triple((2,), T, T_k, 3, 2)
+    mask = list(masks(T, T_k))[T % 4]
+    expected = al.attention(Q, K, V, mask=mask)
+    for tile in (1, 2, 3, 5, 8, 13, 16, 32, 64, 70, 71, 80):
+        if 12 * tile >= T:
+            output = tiled._Problem(Q, K, V, mask, None, tile).attend()
+            np.testing.assert_allclose(output, expected, rtol=0, atol=1e-13, strict=True)
+
+
+@pytest.mark.parametrize("name", FORMS)
+@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
+@pytest.mark.parametrize("size", [1, 12])
+def test_longer_rows_of_every_type(name, dtype, size):
+    Q, K, V = triple((2,), 100, 90, 8, 5, dtype=dtype, size=size)
+    for mask in masks(100, 90):
+        with form(name):
+            assert_is_attention(tiled_attention(Q, K, V, mask=mask), Q, K, V, mask)
+
+
+def test_more_keys_than_fit_into_a_tile():
+    Q, K, V = triple((1,), 300, 2500, 4, 3, dtype=np.float32)
+    window = al.sliding_window_mask(300, 2500, window=1500)
+    for mask, name in product((None, "causal", window), ("threads", "maximum")):
+        with form(name):
+            assert_is_attention(tiled_attention(Q, K, V, mask=mask), Q, K, V, mask)
+
+
+# -- random problems against the oracle ------------------------------------------------------------
+
+
+def memory(*values):
+    return [value if isinstance(value, (list, str)) else np.array(value) for value in values]
+
+
+@settings(max_examples=400)
+@given(cases(), small_tiles, forms)
+def test_matches_the_oracle(case, tile, name):
+    arguments = (case.Q, case.K, case.V, case.mask)
+    before = memory(*arguments)
+    expected = case.expected()
+    with form(name):
+        output = tiled_attention(case.Q, case.K, case.V, tile=tile, **case.options)
+    oracle.assert_close(output, expected.output, case.bounds(expected).output, case.dtype)
+    for was, now in zip(before, memory(*arguments), strict=True):
+        np.testing.assert_array_equal(was, now)
+    assert not any(np.shares_memory(output, a) for a in arguments if isinstance(a, np.ndarray))
+
+
+@settings(max_examples=100)
+@given(cases(dtypes=all_types), small_tiles, forms)
+def test_integers_booleans_and_mixed_types(case, tile, name):
+    expected = case.expected()
+    with form(name):
+        output = tiled_attention(case.Q, case.K, case.V, tile=tile, **case.options)
+    oracle.assert_close(output, expected.output, case.bounds(expected).output, case.dtype)
+
+
+@settings(max_examples=400)
+@given(spoilt_cases(), small_tiles, forms)
+def test_nan_and_infinities_stay_where_they_can_be_seen(case, tile, name):
+    expected = case.expected()
+    with np.errstate(all="ignore"), form(name):
+        output = tiled_attention(case.Q, case.K, case.V, tile=tile, **case.options)
+    oracle.assert_close(output, expected.output, case.bounds(expected).output, case.dtype)
+
+
+@settings(max_examples=200)
+@given(st.one_of(cases(), spoilt_cases()), st.integers(1, 20))
+def test_each_step_is_attention_over_the_keys_so_far(case, tile):
+    """What is shown after a tile: scores, maximum, sum, rescaling and output, all of them."""
+    with np.errstate(all="ignore"):
+        expected = case.expected()
+        bounds = case.bounds(expected)
+        wide = oracle.working_type(case.dtype)
+        shown = list(tiled_steps(case.Q, case.K, case.V, tile=tile, **case.options))
+        cut = [(q, k) for q in cuts(case, -2, tile) for k in cuts(case, -1, tile)]
+        assert [(step.queries, step.keys) for step in shown] == cut
+        before = {}
+        for step in shown:
+            seen = (..., step.queries, slice(step.keys.stop))
+            allowed = case.allowed[..., step.queries, step.keys]
+            assert step.skipped == (not allowed.any()) or not allowed.size
+            assert (step.scores is None) == step.skipped
+            if not step.skipped:
+                where = (..., step.queries, step.keys)
+                masked, bound = expected.masked_scores[where], bounds.masked_scores[where]
+                oracle.assert_close(step.scores, masked, bound, wide)
+            scores = expected.masked_scores[seen]
+            highest = np.max(scores, axis=-1, initial=-np.inf)
+            off = np.where(np.isfinite(scores), bounds.masked_scores[seen], 0).max(-1, initial=0)
+            oracle.assert_close(step.running_max, highest, off, wide)
+
+            # The output so far, by the oracle, as if there were no further keys.
+            K, V = (np.asarray(a)[..., : step.keys.stop, :] for a in (case.K, case.V))
+            Q = np.asarray(case.Q)[..., step.queries, :]
+            part = oracle.attention(Q, K, V, case.allowed[seen], case.scale)
+            bound = oracle.bounds(part, Q, K, V, case.allowed[seen], case.scale, wide).output
+            oracle.assert_close(step.output, part.output, bound, wide)
+
+            shift = np.where(np.isneginf(highest), 0, highest)
+            total = np.sum(np.exp(scores - shift[..., None]), axis=-1)
+            u = oracle.rounding(wide)
+            tolerance = grown(total, 4 * off + 20 * len(shown) * u)
+            oracle.assert_close(step.running_sum, total, tolerance, wide)
+            if step.keys.start == 0:
+                before = {"max": np.full(highest.shape, -np.inf), "sum": np.zeros(highest.shape)}
+            rescale = np.exp(before["max"] - shift)
+            if step.skipped:
+                rescale = np.ones(rescale.shape)
+            tolerance = grown(rescale, 4 * off + 20 * u) + oracle.tiny(wide)
+            oracle.assert_close(step.rescale, rescale, tolerance, wide)
+            before = {"max": highest, "sum": total}
+
+
+def grown(value, relative):
+    """How far a positive value is off if its logarithm is off by so much."""
+    return np.minimum(np.expm1(np.minimum(relative, 1.0)), 1.0) * value
+
+
+def cuts(case, axis, tile):
+    T = case.allowed.shape[axis]
+    return [slice(start, min(start + tile, T)) for start in range(0, T, tile)]
+
+
+# -- numbers that leave little room ----------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["as it is", "small tiles", "threads"])
+@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
+def test_scores_of_ten_thousand(name, dtype):
+    """Far beyond the range of exp, in either direction, rising and falling from tile to tile."""
+    Q, K, V = triple((2,), 40, 40, 4, 3, dtype=dtype, size=50)
+    K[:, 10:20] *= 2
+    Q[0, :20], K[0, ::2] = 100, -50
+    assert np.abs(Q.astype(float) @ np.swapaxes(K.astype(float), 1, 2)).max() >= 1e4
+    for mask, scale in product(masks(40, 40), (None, 1.0, -1.0)):
+        with form(name):
+            output = tiled_attention(Q, K, V, mask=mask, scale=scale)
+        assert_is_attention(output, Q, K, V, mask, scale)
+
+
+@pytest.mark.parametrize("size", [1.0, 5.0, 6.0, 6.5, 7.0, 9.0])
+def test_small_values_beside_large_ones(size):
+    """Scores from -size² to size²: without care the small values would be rounded to 0."""
+    Q = np.full((30, 1), size, dtype=np.float32)
+    K = random(30, 1, dtype=np.float32)
+    K /= np.abs(K).max()
+    K *= np.float32(size)
+    V = random(30, 4, seed=2, dtype=np.float32)
+    V *= np.array([1e-36, 1e-30, 1.0, 1e9], dtype=np.float32)
+    for mask, sign in product((None, "causal"), (1, -1)):
+        output = tiled_attention(sign * Q, K, V, mask=mask, scale=1.0)
+        assert_is_attention(output, sign * Q, K, V, mask, 1.0)
+        for column in (slice(0, 1), slice(2, 3), slice(3, 4)):
+            alone = tiled_attention(sign * Q, K, V[:, column], mask=mask, scale=1.0)
+            assert_is_attention(alone, sign * Q, K, V[:, column], mask, 1.0)
+
+
+@pytest.mark.parametrize(
+    ("q", "k", "v", "scale"),
+    [
+        (1.0, 1.0, 3.3e38, None),  # the sum of two such values is infinite, their mean is not
+        (1.0, 1.0, 1e37, None),
+        (6.0, 6.0, 1e20, 1.0),
+        (1e19, 1e-19, 1.0, None),  # squares overflow
+        (1e25, 1e-25, 1.0, None),
+        (1e-25, 1e25, 1.0, None),
+        (1e-30, 1e30, 1.0, 1.0),
+        (1e30, 1e-30, 1.0, None),
+        (1e-20, 1e-20, 1.0, 1e38),
+        (1e-20, 1e10, 1.0, 1e10),
+        (1e10, 1e-10, 1.0, 1.0),
+        (3.0, 2.0, 1.0, 1e-38),
+        (1e-44, 3.0, 1e-44, None),
+    ],
+)
+def test_numbers_near_the_end_of_their_type(q, k, v, scale):
+    Q, K, V = triple((), 9, 9, 3, 2, dtype=np.float32)
+    Q, K = Q * np.float32(q), K * np.float32(k)
+    V = np.clip(V, -1, 1) * np.float32(v)
+    for mask in (None, "causal"):
+        plain = al.attention(Q, K, V, mask=mask, scale=scale)
+        output = tiled_attention(Q, K, V, mask=mask, scale=scale)
+        assert np.isfinite(plain).all()
+        np.testing.assert_allclose(output, plain, rtol=1e-5, atol=1e-6 * abs(v) + 2e-38)
+
+
+@pytest.mark.parametrize("T_k", [3, 40])
+def test_no_warning_for_ordinary_numbers(T_k):
+    Q, K, V = triple((2,), 40, T_k, 4, 3, dtype=np.float32, size=30)
+    with np.errstate(all="raise", under="ignore"):
+        for mask in masks(40, T_k):
+            tiled_attention(Q, K, V, mask=mask)
+            list(tiled_steps(Q, K, V, mask=mask, tile=7))
+
+
+def test_the_fast_form_takes_ordinary_heads_and_leaves_the_others():
+    Q, K, V = triple((5,), 20, 20, 4, 3, dtype=np.float32)
+    Q[1, 3, 2], K[2, 1, 1], V[3, 0, 0] = np.nan, np.inf, np.nan
+    Q[4], K[4] = Q[4] * 100, K[4] * 100
+    output, left_out = tiled_fast.fast_heads(Q, K, V, "causal", 0.5, None)
+    assert left_out == [(1,), (2,), (3,)]
+    for head in (0, 4):
+        assert_is_attention(output[head], Q[head], K[head], V[head], "causal", 0.5)
+    with np.errstate(all="ignore"):
+        assert_is_attention(tiled_attention(Q, K, V, mask="causal"), Q, K, V, "causal")
+
+
+@pytest.mark.parametrize(("size", "bounded"), [(1, True), (100, False)])
+def test_a_maximum_is_taken_where_it_is_needed(size, bounded):
+    Q, K, V = triple((1,), 20, 20, 4, 3, dtype=np.float32, size=size)
+    one = tiled_fast._OneHead(Q, K, V, None, 0.5, 20, 20)
+    assert one.take((0,))
+    assert one.bounded == bounded
+
+
+# -- tiles that are hidden -------------------------------------------------------------------------
+
+
+def test_hidden_tiles_are_not_computed():
+    """Where a tile is skipped, NaN in its keys does no harm in either form."""
+    Q, K, V = triple((), 60, 60, 4, 3)
+    steps = list(tiled_steps(Q, K, V, mask="causal", tile=10))
+    assert [step.skipped for step in steps] == [j > i for i in range(6) for j in range(6)]
+    one = tiled_fast._OneHead(Q, K, V, "causal", 0.5, 10, 20)
+    for mask in ("causal", al.causal_mask(60)):
+        seen = tiled_fast._Seen(mask, 60, 60, 10, 20, one.wide)
+        seen.take(())
+        for start in range(0, 60, 10):
+            runs = list(seen.runs(slice(start, start + 10)))
+            assert [keys.start for keys, *_ in runs] == list(range(0, start + 10, 20))
+            assert runs[-1][0].stop == start + 10
+            assert sum(cut.stop - cut.start for _, cut, _ in runs) == 9  # the diagonal tile
+    window = tiled_fast._Seen(al.sliding_window_mask(60, window=3), 60, 60, 10, 60, one.wide)
+    window.take(())
+    assert [keys for keys, *_ in window.runs(slice(40, 50))] == [slice(30, 50)]
+
+
+def test_a_mask_by_name_is_never_made():
+    Q, K, V = triple((), 4096, 4096, 8, 8, dtype=np.float32)
+    tiled_attention(Q[:200], K[:200], V[:200])  # what is kept for good is not counted
+    tracemalloc.start()
+    try:
+        tiled_attention(Q, K, V, mask="causal")
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    # Output and tiles; the mask alone would take 16 MiB, the scores 64.
+    assert peak < 4 * 2**20
+
+
+# -- threads and the BLAS --------------------------------------------------------------------------
+
+
+def blas_threads():
+    return [one["num_threads"] for one in threadpool_info() if one["user_api"] == "blas"]
+
+
+def test_the_blas_gets_its_threads_back():
+    Q, K, V = triple((3,), 50, 50, 4, 3)
+    during = []
+
+    def watch(*given):
+        during.append(blas_threads())
+        return highest(*given)
+
+    highest = tiled_fast._highest_square
+    before = blas_threads()
+    with form("threads"), mock.patch.object(tiled_fast, "_highest_square", watch):
+        tiled_attention(Q, K, V)
+    assert during
+    assert all(set(counts) <= {1} for counts in during)
+    assert blas_threads() == before
+    with threadpool_limits(1), form("threads"):  # the caller's own limit holds
+        assert threads.core_count() == 1
+        tiled_attention(Q, K, V)
+        assert set(blas_threads()) <= {1}
+    assert blas_threads() == before
+
+
+@pytest.mark.parametrize("failing", [0, 1, 5])
+def test_a_failure_is_raised_and_the_blas_restored(failing):
+    before, done = blas_threads(), []
+
+    def make_worker():
+        def work(item):
+            if item == failing:
+                raise ZeroDivisionError(item)
+            done.append(item)
+
+        return work
+
+    with pytest.raises(ZeroDivisionError, match=str(failing)):
+        threads.share_out(range(1000), make_worker)
+    assert len(done) < 999
+    assert blas_threads() == before
+    assert threads._state.inside == 0
+
+
+def test_items_are_done_once_each_by_as_many_threads_as_the_blas_had():
+    done, workers = [], []
+    meet = threading.Barrier(threads.core_count())
+
+    def make_worker():
+        workers.append(threading.get_ident())
+        meet.wait(10)  # all of them are there at the same time
+        return done.append
+
+    threads.share_out(range(100), make_worker)
+    assert sorted(done) == list(range(100))
+    assert len(set(workers)) == threads.core_count()
+
+
+def test_callers_in_several_threads():
+    problems = [triple((3,), 50 + n, 50, 4, 3, dtype=np.float32) for n in range(4)]
+    expected = [al.attention(*problem) for problem in problems]
+    before, wrong = blas_threads(), []
+
+    def call(n):
+        for _ in range(20):
+            output = tiled_attention(*problems[n])
+            if not np.allclose(output, expected[n], atol=1e-5):
+                wrong.append(n)
+
+    with form("threads"):
+        callers = [threading.Thread(target=call, args=(n,)) for n in range(4)]
+        for caller in callers:
+            caller.start()
+        for caller in callers:
+            caller.join()
+    assert not wrong
+    assert blas_threads() == before
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
+@pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
+def test_a_forked_process_starts_threads_of_its_own():
+    Q, K, V = triple((4,), 50, 50, 4, 3)
+    with form("threads"):
+        expected = tiled_attention(Q, K, V)
+        child = os.fork()
+        if child == 0:
+            same = np.array_equal(tiled_attention(Q, K, V), expected)
+            os._exit(0 if same else 1)
+        deadline = threading.Timer(20, os.kill, (child, 9))
+        deadline.start()
+        _, status = os.waitpid(child, 0)
+        deadline.cancel()
+    assert os.waitstatus_to_exitcode(status) == 0
+
+
+# -- other array libraries -------------------------------------------------------------------------
+
+DEVICE = array_api_strict.Device("device1")
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("tile", [None, 1, 2, 3])
+def test_another_library_on_its_device(dtype, tile):
+    for _, Q, K, V, mask in backends.problems(dtype):
+        given = [array_api_strict.asarray(array, device=DEVICE) for array in (Q, K, V)]
+        with np.errstate(all="ignore"):
+            output = tiled_attention(*given, mask=mask, tile=tile)
+            assert output.device == DEVICE
+            output = np.asarray(output.to_device(array_api_strict.Device("CPU_DEVICE")))
+            shape = (*Q.shape[:-1], K.shape[-2])
+            meaning = oracle.causal(*shape[-2:]) if isinstance(mask, str) else mask
+            allowed = np.broadcast_to(True if mask is None else meaning, shape)
+            expected = oracle.attention(Q, K, V, allowed)
+            kind = Q.dtype if Q.dtype.kind == "f" else np.dtype(np.float64)
+            bound = oracle.bounds(expected, Q, K, V, allowed, None, kind).output
+        oracle.assert_close(output, expected.output, bound, kind)
+
+
+# -- arguments -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("function", [tiled_attention, tiled_steps])
+@pytest.mark.parametrize(
+    ("options", "error", "words"),
+    [
+        ({"tile": 0}, ValueError, "tile must be at least 1; got 0"),
+        ({"tile": -3}, ValueError, "tile must be at least 1; got -3"),
+        ({"tile": 2.5}, TypeError, "tile must be a whole number; got 2.5"),
+        ({"tile": True}, TypeError, "tile must be a whole number; got True"),
+        ({"tile": "8"}, TypeError, "tile must be a whole number; got '8'"),
+        ({"mask": "diagonal"}, ValueError, "mask must be None"),
+        ({"mask": np.ones((4, 5))}, TypeError, "mask must hold booleans"),
+        ({"mask": np.ones((5, 4), dtype=bool)}, ValueError, "mask must have shape"),
+        ({"mask": np.ones((1, 5), dtype=bool)}, ValueError, "mask must have shape"),
+        ({"scale": np.nan}, ValueError, "scale must be finite"),
+        ({"V": np.ones((2, 4, 3))}, ValueError, "V must have a row for each of the 5 keys"),
+        ({"K": np.ones((2, 5, 2))}, ValueError, "same width d_k"),
+        ({"Q": np.ones((4, 3))}, ValueError, "leading axes of Q"),
+    ],
+)
+def test_bad_arguments_are_refused_at_the_call(function, options, error, words):
+    given = dict(zip("QKV", triple((2,), 4, 5, 3, 3), strict=True)) | options
+    with pytest.raises(error, match=words):
+        function(**given)  # a generator would complain only when it is asked for a step
+
+
+def test_an_axis_of_one_stretches():
+    Q, K, V = triple((2, 3), 9, 8, 4, 5)
+    for shape in ((1, 1, 1, 8), (2, 1, 9, 1), (1, 3, 1, 1), (2, 3, 9, 8)):
+        mask = np.random.default_rng(1).random(shape) < 0.6
+        for tile in (None, 1, 4):
+            output = tiled_attention(Q, K, V, mask=mask, tile=tile)
+            assert_is_attention(output, Q, K, V, mask)
+            readable = tiled._Problem(Q, K, V, mask, None, tile).attend()
+            np.testing.assert_allclose(readable, output, atol=1e-14)
+
+
+def test_nothing_gives_an_empty_result():
+    for T_q, T_k, lead in ((0, 5, ()), (4, 0, (2,)), (0, 0, (2,)), (4, 5, (0,))):
+        Q, K, V = triple(lead, T_q, T_k, 3, 2, dtype=np.float16)
+        for mask in (None, "causal"):
+            output = tiled_attention(Q, K, V, mask=mask)
+            np.testing.assert_array_equal(output, al.attention(Q, K, V, mask=mask), strict=True)
+            assert len(list(tiled_steps(Q, K, V, mask=mask, tile=2))) == 0 or T_q * T_k
