@@ -584,6 +584,44 @@ LABELS: dict[str, tuple[str, str]] = {
         "{scaled} once divided by √d_k = {root}; the largest term in size is {product}, of "
         "component “{component}”.",
     ),
+    # -- gradient_panel -------------------------------------------------------------------
+    "control_target": ("目標鍵 j", "target key j"),
+    "gradient_weights": ("權重\n目標：鍵 {target}", "weights\ntarget: key {target}"),
+    "gradient_matrix": (
+        "縮放後分數的梯度\n權重 ⊙ (dweights − 平均)",
+        "gradient of scaled scores\nweights ⊙ (dweights − mean)",
+    ),
+    "gradient_reading": ("梯度", "gradient"),
+    "gradient_pull": ("目標的拉力\np (1 − p)", "pull at the target\np (1 − p)"),
+    "gradient_unseen": ("看不到目標", "cannot see the target"),
+    "gradient_hidden": (
+        "列 {row} 看不到鍵 {target}（遮罩），所以梯度是 0",
+        "row {row} cannot see key {target} (mask), so its gradient is 0",
+    ),
+    "gradient_of_target": (
+        "損失 −Σ A[i, {target}]：列 {row} 的 p = {p}，目標分數的梯度 = −p (1 − p) = {gradient}",
+        "loss −Σ A[i, {target}]: row {row} has p = {p}, gradient of the target = "
+        "−p (1 − p) = {gradient}",
+    ),
+    "gradient_scaled": (
+        "分數的梯度 = {gradient} ÷ √d_k = {gradient} ÷ √{d_k} = {gradient} ÷ {root} = {dscore}",
+        "gradient of the score = {gradient} ÷ √d_k = {gradient} ÷ √{d_k} = "
+        "{gradient} ÷ {root} = {dscore}",
+    ),
+    "gradient_raw": (
+        "分數的梯度 = {gradient} × 1 = {dscore}（沒有除以 √d_k = {root}）",
+        "gradient of the score = {gradient} × 1 = {dscore} (not divided by √d_k = {root})",
+    ),
+    "gradient_with": ("除以 √d_k", "divided by √d_k"),
+    "gradient_without": ("不除以 √d_k", "not divided by √d_k"),
+    "gradient_summary": (
+        "{source}，T = {T}，d_k = {d_k}，{scaling}：損失想把權重移到鍵 {target}；"
+        "看得到它的查詢有 {seeing} 個，其中 {pulled} 個的拉力大於 0.1/T = {limit}，"
+        "其餘的幾乎學不到東西。",
+        "{source}, T = {T}, d_k = {d_k}, {scaling}: the loss wants more weight on key {target}; of "
+        "{seeing} queries that see it, {pulled} feel a pull above 0.1/T = {limit}, and the others "
+        "learn next to nothing from it.",
+    ),
     # -- generation_panel -----------------------------------------------------------------
     "generation_query": ("新的查詢\n{q}", "new query\n{q}"),
     "generation_cache": ("{which} 快取\n{kept} / {T} 列", "{which} cache\n{kept} / {T} rows"),
@@ -638,6 +676,188 @@ LABELS: dict[str, tuple[str, str]] = {
         "{source}, T = {T}, d_k = {d_k}, step {t}: the new input is {newest}, the target "
         "{target}; rows in each of the K and V caches: {kept}; this row and that of a training "
         "pass differ by at most {difference}; dot products: {cached}, without a cache {uncached}.",
+    ),
+    # -- timing ----------------------------------------------------------------------------
+    "machine_cpu": ("CPU，{threads} 個執行緒", "CPU, {threads} threads"),
+    "machine_cpu_one": ("CPU，1 個執行緒", "CPU, 1 thread"),
+    "timing_sentence": (
+        "{name}：量 {repeats} 次，時間的中位數是 {median}，最短 {smallest}（{device}）。",
+        "{name}: {repeats} runs, median time {median}, shortest {smallest} ({device}).",
+    ),
+    "timing_sentence_memory": (
+        "{name}：量 {repeats} 次，時間的中位數是 {median}，最短 {smallest}（{device}）；"
+        "執行時最多多用 {memory} 的記憶體。",
+        "{name}: {repeats} runs, median time {median}, shortest {smallest} ({device}); "
+        "memory in use grew by {memory} at most.",
+    ),
+    # -- cost_panel ------------------------------------------------------------------------
+    "control_measure": ("在這台電腦上量量看", "measure it here"),
+    "cost_measuring": ("正在量……", "measuring …"),
+    "way_decoder": ("解碼一步", "decoder step"),
+    "cost_here": ("T = {T}", "T = {T}"),
+    "cost_memory_title": (
+        "額外的記憶體\n線＝推算，點＝量到的",
+        "extra memory\nlines: predicted, marks: measured",
+    ),
+    "cost_time_title": (
+        "時間\n線＝推算，點＝量到的",
+        "time\nlines: predicted, marks: measured",
+    ),
+    "cost_too_much": ("超過這台電腦的 {memory}", "more than the {memory} here"),
+    "cost_caption": (
+        "推算＝次數 ÷ 這台電腦的速度（先量好的，{device}）＋ Python 走一趟的時間；"
+        "量到的＝按下按鈕時在這裡跑的，用隨機向量",
+        "predicted: counts ÷ the speed of this machine, measured before ({device}), + the time of "
+        "Python itself; measured: run here at the press of the button, on random vectors",
+    ),
+    "cost_textbook_memory": (
+        "課本寫法的記憶體　{matrices} 張表 × {n_head} 個頭 × {T}² × {wide} B + 遮罩和輸出"
+        " = {bytes}{measured}",
+        "textbook memory: {matrices} tables × {n_head} heads × {T}² × {wide} B + mask and output"
+        " = {bytes}{measured}",
+    ),
+    "cost_textbook_memory_full": (
+        "課本寫法的記憶體　{matrices} 張表 × {n_head} 個頭 × {T}² × {wide} B + 輸出"
+        " = {bytes}{measured}",
+        "textbook memory: {matrices} tables × {n_head} heads × {T}² × {wide} B + output"
+        " = {bytes}{measured}",
+    ),
+    "cost_tiled_memory": (
+        "分塊寫法的記憶體　每個執行緒一塊分數（{rows} × {columns}）和一個頭的 V，加上輸出"
+        " = {bytes}{measured}",
+        "tiled memory: a tile of scores ({rows} × {columns}) and V of a head for each thread, "
+        "and the output = {bytes}{measured}",
+    ),
+    "cost_decoder_memory": (
+        "解碼一步的記憶體　KV 快取 2 × {n_head} × {T} × {d_k} × {item} B = {cache}，"
+        "一步另外用 {bytes}{measured}",
+        "decoder memory: KV cache 2 × {n_head} × {T} × {d_k} × {item} B = {cache}, and a step "
+        "takes {bytes} more{measured}",
+    ),
+    "cost_time_line": (
+        "{way}的時間　{flops} ÷ {flop_rate} + {exponentials} ÷ {exp_rate} + {moved} ÷ {bandwidth}"
+        " + {rounds} × {call} ≈ {seconds}{measured}",
+        "time, {way}: {flops} ÷ {flop_rate} + {exponentials} ÷ {exp_rate} + {moved} ÷ {bandwidth}"
+        " + {rounds} × {call} ≈ {seconds}{measured}",
+    ),
+    "cost_measured": ("（量到 {value}）", " (measured {value})"),
+    "cost_refused_memory": ("（記憶體不夠，不量）", " (too large to measure)"),
+    "cost_refused_time": ("（太久，不量）", " (too long to measure)"),
+    "cost_fits_all": (
+        "這台電腦有 {memory} 的記憶體：這個設定下，課本寫法到 T = {T} 都放得下",
+        "this machine has {memory} of memory: at this setting the textbook way fits up to "
+        "T = {T} at least",
+    ),
+    "cost_fits_up_to": (
+        "這台電腦有 {memory} 的記憶體：這個設定下，課本寫法只放得下到 T = {T}",
+        "this machine has {memory} of memory: at this setting the textbook way fits up to T = {T}",
+    ),
+    "cost_memory_unknown": (
+        "查不到這台電腦有多少記憶體",
+        "how much memory this machine has cannot be found out",
+    ),
+    "cost_and": ("；", "; "),
+    "cost_way": (
+        "{way} {bytes} 的額外記憶體、{seconds}",
+        "{way} {bytes} of extra memory and {seconds}",
+    ),
+    "cost_way_measured": ("{way} {seconds}", "{way} {seconds}"),
+    "cost_nothing_measured": (
+        "這個設定還沒有實際量過。",
+        "Nothing has been measured at this setting yet.",
+    ),
+    "cost_measured_here": (
+        "在這裡量到的時間（中位數）是{ways}。",
+        "Median times measured here: {ways}.",
+    ),
+    "cost_summary": (
+        "T = {T}，d_k = {d_k}，{n_head} 個頭，{precision}，{mask}遮罩。由次數和這台電腦"
+        "（{device}）的速度推算：{ways}。{measured}",
+        "T = {T}, d_k = {d_k}, heads: {n_head}, {precision}, {mask} mask. Predicted from counts "
+        "and the speed of this machine ({device}): {ways}. {measured}",
+    ),
+    "cost_does_not_fit": (
+        "課本寫法需要 {bytes} 的額外記憶體，這台電腦只有 {memory}，放不下。",
+        "The textbook way needs {bytes} of extra memory; this machine has {memory}: it does not "
+        "fit.",
+    ),
+    # -- tiles_panel -----------------------------------------------------------------------
+    "control_tile": ("分塊的邊長", "tile size"),
+    "tiles_scores": (
+        "縮放、遮罩後的分數\n第 {step} 步，共 {count} 塊",
+        "scaled, masked scores\nstep {step}, tiles: {count}",
+    ),
+    "tiles_skipped": ("跳過", "skipped"),
+    "tiles_coming": ("還沒算", "still to come"),
+    "tiles_max": ("最大值 m\n到目前為止", "maximum m\nso far"),
+    "tiles_max_reading": ("目前的最大值", "maximum so far"),
+    "tiles_sum": ("總和 l\n到目前為止", "sum l\nso far"),
+    "tiles_sum_reading": ("目前的總和", "sum so far"),
+    "tiles_rescale": ("舊的總和\n要乘上", "old sum\ntimes"),
+    "tiles_rescale_reading": ("舊的總和要乘上", "factor of the old sum"),
+    "tiles_output": ("查詢 {row} 的輸出\n到目前為止", "output of query {row}\nso far"),
+    "tiles_output_reading": ("目前的輸出", "output so far"),
+    "tiles_true_output": (
+        "整張表算的輸出\n（{width} 個分量中的 {count} 個）",
+        "output of the plain form\n(components: {count} of {width})",
+    ),
+    "tiles_true_reading": ("整張表算的輸出", "output of the plain form"),
+    "tiles_window": ("視窗 {window}", "window {window}"),
+    "tiles_documents": ("第二份文件從 {boundary} 開始", "document 2 from {boundary}"),
+    "tiles_no_key": ("還沒算", "not yet"),
+    "tiles_other_tile": ("不在這一塊", "not in this tile"),
+    "tiles_now": (
+        "第 {step} 步（共 {count} 塊）：計算查詢 {queries} × 鍵 {keys} 這一塊；"
+        "到目前為止計算 {computed} 塊，跳過 {skipped} 塊",
+        "step {step} (tiles in all: {count}) computes query {queries} × key {keys}; "
+        "tiles so far: {computed} computed, {skipped} skipped",
+    ),
+    "tiles_now_skipped": (
+        "第 {step} 步（共 {count} 塊）：跳過查詢 {queries} × 鍵 {keys} 這一塊，整塊都被遮住；"
+        "到目前為止計算 {computed} 塊，跳過 {skipped} 塊",
+        "step {step} (tiles in all: {count}) skips query {queries} × key {keys}, which is all "
+        "hidden; tiles so far: {computed} computed, {skipped} skipped",
+    ),
+    "tiles_max_line": (
+        "查詢 {row} 的新最大值　m = max(舊的 {before}, 這一塊的 {tile}) = {after}",
+        "query {row}, new maximum: m = max(old {before}, this tile {tile}) = {after}",
+    ),
+    "tiles_rescale_line": (
+        "舊的總和要乘上　exp(舊 m − 新 m) = exp({before} − {after}) = {rescale}",
+        "factor of the old sum: exp(old m − new m) = exp({before} − {after}) = {rescale}",
+    ),
+    "tiles_sum_line": (
+        "新的總和　l = {before} × {rescale} + 這一塊的 Σ exp(分數 − m) = "
+        "{before} × {rescale} + {added} = {after}",
+        "new sum: l = {before} × {rescale} + Σ exp(score − m) of this tile = "
+        "{before} × {rescale} + {added} = {after}",
+    ),
+    "tiles_row_done": (
+        "查詢 {row} 的每一塊都做完了",
+        "all tiles of query {row} are done",
+    ),
+    "tiles_row_later": ("還沒輪到查詢 {row}", "the turn of query {row} has not come yet"),
+    "tiles_row_unseen": (
+        "查詢 {row} 在這一塊裡沒有看得到的鍵，什麼都不變",
+        "query {row} sees no key of this tile: nothing changes",
+    ),
+    "tiles_max_stays": ("最大值　m = {value}", "maximum: m = {value}"),
+    "tiles_sum_stays": ("總和　l = {value}", "sum: l = {value}"),
+    "tiles_difference": (
+        "查詢 {row} 目前的輸出（已除以 l）和整張表算的最多相差 {difference}",
+        "output of query {row} so far (divided by l) and that of the plain form differ by at most "
+        "{difference}",
+    ),
+    "tiles_computes": ("計算", "computes"),
+    "tiles_skips": ("跳過", "skips"),
+    "tiles_summary": (
+        "{source}，T = {T}，d_k = {d_k}，{mask}遮罩，分塊的邊長 {tile}：第 {step} 步"
+        "（共 {count} 塊）{done}查詢 {queries} × 鍵 {keys} 這一塊；查詢 {row} 的最大值 m 是 {max}，"
+        "總和 l 是 {sum}，輸出和整張表算的最多相差 {difference}。",
+        "{source}, T = {T}, d_k = {d_k}, {mask} mask, tile size {tile}: step {step} (tiles in "
+        "all: {count}) {done} query {queries} × key {keys}; query {row} has a maximum m of {max} "
+        "and a sum l of {sum}, and its output differs from that of the plain form by at most "
+        "{difference}.",
     ),
     # -- live view -----------------------------------------------------------------------------
     "live_play": ("▶ 播放", "▶ Play"),
@@ -989,6 +1209,68 @@ LABELS: dict[str, tuple[str, str]] = {
     "counted": ("算出來的參數", "parameters counted"),
     "published": ("公布的參數（約）", "parameters published (about)"),
     "attention_share": ("注意力占的比例", "share of attention"),
+    # -- 06_speed_and_memory -----------------------------------------------------------------
+    "way": ("寫法", "way"),
+    "triple_loop": ("三層迴圈", "triple loop"),
+    "double_loop": ("兩層迴圈，一格一個點積", "double loop, a dot product a cell"),
+    "milliseconds": ("毫秒", "milliseconds"),
+    "gigaflops": ("每秒幾個 GFLOP（十億）", "GFLOP a second"),
+    "layer_gigaflop": ("這一層的 GFLOP", "GFLOP of the layer"),
+    "predicted_milliseconds": ("推算（毫秒）", "predicted (ms)"),
+    "measured_milliseconds": ("量到（毫秒）", "measured (ms)"),
+    "table_megabytes": ("一張 T × T 的表（MB）", "one table of T × T (MB)"),
+    "tables_megabytes": ("課本寫法的表（MB）", "tables of the textbook way (MB)"),
+    "in_and_out_megabytes": ("Q、K、V 和輸出（MB）", "Q, K, V and output (MB)"),
+    "times_as_much": ("倍數", "ratio"),
+    "moved_megabytes": ("讀寫的位元組（MB）", "bytes read and written (MB)"),
+    "flops_per_byte": ("每搬一個位元組做幾個 FLOP", "FLOPs per byte moved"),
+    "gigabytes_per_second": ("每秒搬幾 GB", "GB moved a second"),
+    "multiply_milliseconds": ("乘法（毫秒）", "multiplying (ms)"),
+    "exponentiate_milliseconds": ("指數（毫秒）", "exponentials (ms)"),
+    "move_milliseconds": ("搬運（毫秒）", "moving (ms)"),
+    "machine": ("在這裡量的", "measured on"),
+    "extra_megabytes": ("額外的記憶體（MB）", "extra memory (MB)"),
+    "tokens_in_tile": ("這一塊的詞元", "tokens of the tile"),
+    "tile_scores": ("這一塊的分數", "scores of the tile"),
+    "max_so_far": ("目前的最大值 m", "maximum so far, m"),
+    "shrunk_by": ("舊的總和乘上", "old sum times"),
+    "sum_so_far": ("目前的總和 l", "sum so far, l"),
+    "output_so_far": ("目前的輸出", "output so far"),
+    "cells_computed": ("分塊寫法算的格數", "cells computed in tiles"),
+    "cells_allowed": ("其中看得到的格數", "cells that may be seen"),
+    "cells_in_table": ("整張表的格數", "cells of the whole table"),
+    "way_textbook": ("課本寫法", "textbook"),
+    "way_tiled": ("分塊寫法", "tiled"),
+    "textbook_milliseconds": ("課本寫法（毫秒）", "textbook (ms)"),
+    "tiled_milliseconds": ("分塊寫法（毫秒）", "tiled (ms)"),
+    "textbook_megabytes": ("課本寫法額外的 MB", "textbook, extra MB"),
+    "tiled_megabytes": ("分塊寫法額外的 MB", "tiled, extra MB"),
+    "tile": ("分塊的邊長", "tile"),
+    "same_last_row": ("和整張算的最後一列相同", "same as the last row of the whole"),
+    "cache_megabytes": ("KV 快取（MB）", "KV cache (MB)"),
+    "parameter_megabytes": ("參數（MB）", "parameters (MB)"),
+    "bytes_per_token": ("每個詞元的位元組", "bytes per token"),
+    "step_milliseconds": ("用快取走一步（毫秒）", "a step with the cache (ms)"),
+    "again_milliseconds": ("整層重算（毫秒）", "the whole layer again (ms)"),
+    "rows_sum_to_zero": ("每一列的梯度加起來是 0", "gradients of every row sum to 0"),
+    "gradient_of_scores": ("每個分數分到的梯度", "gradient of each score"),
+    "largest_gradient": ("dQ 裡最大的", "largest in dQ"),
+    "same_gradient": ("有限差分量到的相同", "same by finite differences"),
+    "largest_weight": ("最大的權重", "largest weight"),
+    "largest_dscore": ("分數的梯度，最大的", "largest gradient of a score"),
+    "largest_dQ": ("dQ，最大的", "largest in dQ of the row"),
+    "largest_dV": ("dV，最大的", "largest in dV"),
+    "forward_megabytes": ("前向的表（MB）", "tables on the way there (MB)"),
+    "backward_megabytes": ("回頭的表（MB）", "tables on the way back (MB)"),
+    "rung": ("階", "rung"),
+    "gigabytes": ("要拿的 GB", "GB fetched"),
+    "gpu_name": ("GPU", "GPU"),
+    "gpu_reason": ("原因", "reason"),
+    "no_gpu": ("沒有可用的 GPU，這一格就不跑", "none that works, so nothing is run here"),
+    "no_cupy": ("沒有安裝 CuPy，或找不到 GPU", "CuPy is not installed, or finds no GPU"),
+    "same_as_numpy": ("與 NumPy 的結果相同", "same as NumPy"),
+    "recorded": ("紀錄", "recorded"),
+    "no_card_measured": ("還沒有量過任何一張卡", "no card has been measured yet"),
 }
 
 

@@ -9,22 +9,28 @@ load the module that draws, ``view="matplotlib"`` shows the same panel as an ima
 
 from .attention import attention_panel
 from .base import Panel, exercise_all, figure
+from .cost import cost_panel
 from .generation import generation_panel
+from .gradient import gradient_panel
 from .mask import mask_panel
 from .qkv import qkv_panel
 from .scaling import scaling_panel
 from .scores import scores_panel
 from .softmax import softmax_panel
+from .tiles import tiles_panel
 
 __all__ = [
     "Panel",
     "attention_panel",
+    "cost_panel",
     "exercise_all",
     "figure",
     "generation_panel",
+    "gradient_panel",
     "mask_panel",
     "qkv_panel",
     "scaling_panel",
     "scores_panel",
     "softmax_panel",
+    "tiles_panel",
 ]

@@ -18,7 +18,7 @@ from threadpoolctl import ThreadpoolController
 
 from ..figure_style import figure_bytes, save
 from ..labels import get_language, label, language
-from .controls import MEMORY, Stepped, shown, stops
+from .controls import MEMORY, Press, Stepped, shown, stops
 from .layout import GROWTH, LARGE_WIDTH, WIDTH, Layout, enlarged, lay_out
 from .picture import Picture
 from .printed import PrintedView, print_picture, small_png, still
@@ -285,7 +285,7 @@ class Panel(widgets.VBox):  # type: ignore[misc]
         said = [
             label("panel_setting", name=control.description, value=shown(control))
             for control in self.controls.values()
-            if not control.disabled
+            if not (control.disabled or isinstance(control, Press))
         ]
         return " · ".join(said)
 

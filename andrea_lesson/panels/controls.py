@@ -6,7 +6,7 @@ from typing import Any
 
 import ipywidgets as widgets
 import numpy as np
-from traitlets import observe, validate
+from traitlets import Int, observe, validate
 
 from ..labels import label
 from .settings import short, told
@@ -154,6 +154,26 @@ def checkbox(name: str, value: bool) -> Any:
     return widgets.Checkbox(value=value, indent=True, **_look(name))
 
 
+class Press(widgets.Button):  # type: ignore[misc]
+    """A button as a control: its value grows by 1 with each press."""
+
+    value = Int(0)
+
+    def __init__(self, **look: Any) -> None:
+        super().__init__(**look)
+        self.on_click(self._pressed)
+
+    def _pressed(self, _: Any) -> None:
+        self.value += 1
+
+
+def press(name: str) -> Press:
+    """Make a button for something that takes time and is done only when asked for."""
+    look = _look(name)
+    del look["style"]
+    return Press(**look)
+
+
 def _look(name: str) -> dict[str, Any]:
     return {
         "description": label(f"control_{name}"),
@@ -174,8 +194,13 @@ def follow(
     """
     if not _is_whole(leader.value):
         return
-    limit = leader.value - less
-    if not leader.min <= leader.value <= leader.max or getattr(control, "limit", None) == limit:
+    if leader.min <= leader.value <= leader.max:
+        end_at(control, leader.value - less, at_end=at_end)
+
+
+def end_at(control: Slider, limit: int, *, at_end: bool = False) -> None:
+    """Let a slider end at `limit`, and bring its value along if need be; see `follow`."""
+    if getattr(control, "limit", None) == limit:
         return
     touched = control.touched
     control.limit = limit
@@ -198,7 +223,9 @@ def shown(control: Any) -> str:
 
 
 def stops(control: Any) -> list[Any]:
-    """Values that a test of a control should visit."""
+    """Values that a test of a control should visit; a button is not pressed unasked."""
+    if isinstance(control, Press):
+        return [control.value]
     if isinstance(control, widgets.Checkbox):
         return [False, True]
     if isinstance(control, Stepped):

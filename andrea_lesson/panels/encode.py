@@ -35,7 +35,7 @@ from .printed_bars import numbers as bar_numbers
 from .settings import short
 
 STEPS = 250  # code of the high end of a colour map
-HIDDEN, NAN, PLUS_INFINITY, MINUS_INFINITY = 251, 252, 253, 254
+HIDDEN, NAN, PLUS_INFINITY, MINUS_INFINITY, BLANK = 251, 252, 253, 254, 255
 MOST_CELLS = 64 * 64  # up to here the numbers go along
 WINDOW = 12  # rows and columns of the table of a matrix that is larger
 _MASK_MAP = "mask"
@@ -140,6 +140,8 @@ def _matrix(
     dots = dots_of(part, zoom)
     values, hidden, scale, numbers = _coloured(part, dots)
     codes = codes_of(values, scale.low, scale.high, hidden)
+    if part.blank is not None and not dots.pooled:
+        codes[part.blank] = BLANK
     rows, columns = picture.axes[part.rows], picture.axes[part.columns]
     count, across = part.values.shape
     row_title = rows.title if part.row_title is None else part.row_title
@@ -172,6 +174,10 @@ def _matrix(
         plain["framed"] = _pooled_any(part.framed, dots).tobytes()
     if part.hidden_value:
         plain["hiddenValue"] = part.hidden_value
+    if part.blank is not None:
+        plain["blankWords"] = part.blank_words
+    if part.grid and not dots.pooled:
+        plain["grid"] = part.grid
     plain["note"] = note_of(part, zoom)
     if part.values.size > MOST_CELLS:
         plain["window"] = _window(part, chosen)
@@ -244,6 +250,8 @@ def _legend(part: Matrix, codes: NDArray[np.uint8]) -> list[list[str]]:
     words = label(usual) if part.hidden_words is None else part.hidden_words
     if part.hidden is not None and words and seen[HIDDEN]:
         entries.append(["hidden", words])
+    if part.blank_words and seen[BLANK]:
+        entries.append(["blank", part.blank_words])
     looks = (("nan", NAN), ("plus_infinity", PLUS_INFINITY), ("minus_infinity", MINUS_INFINITY))
     for look, code in looks:
         if seen[code]:
@@ -327,6 +335,8 @@ def readings(picture: Picture, part: Matrix, row: int, column: int) -> list[list
 
 
 def _said(part: Matrix, row: int, column: int) -> str:
+    if part.blank is not None and part.blank[row, column]:
+        return part.blank_words
     if part.hidden is not None and part.hidden[row, column]:
         if part.hidden_value:
             return label("live_hidden_value", value=part.hidden_value)
@@ -362,6 +372,7 @@ def _bars(part: Bars, picture: Picture, box: Box) -> Plain:
         "ticks": [[float(tick), number(tick)] for tick in ticks],
         "values": _floats(values),
         "hidden": None if part.hidden is None else part.hidden.astype(np.uint8).tobytes(),
+        "hiddenWords": part.hidden_words,
         "numbers": "\n".join(texts),
         "names": _ticks(axis, count, pixels, across=part.upright) if part.show_names else None,
         "axisTitle": axis.title if part.show_names and not part.upright else "",

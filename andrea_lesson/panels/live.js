@@ -272,9 +272,11 @@ class View extends Stage {
     const { words } = this,
       columns = part.shape[1] ?? 1,
       at = i * columns + j;
-    if (part.kind === "bars") return part.hidden?.[at] ? words.live_hidden : short(part.values[at]);
+    if (part.kind === "bars")
+      return part.hidden?.[at] ? part.hiddenWords || words.live_hidden : short(part.values[at]);
     const code = part.codes[at];
     if (code === HIDDEN) return this.saidHidden(part);
+    if (code === BLANK) return part.blankWords;
     if (part.map === "mask") return words.live_visible;
     return SIGNS[code] ?? short(part.values[at]);
   }

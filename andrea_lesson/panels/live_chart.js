@@ -8,6 +8,8 @@ const STROKES = {
   dashdot: ["theory", 1.6, [8, 3, 2, 3]],
 };
 
+const MARKS = { points: "measured", here: "measured", squares: "compared", diamonds: "theory" };
+
 function shareOn(ruler) {
   if (!ruler.log) return (value) => (value - ruler.low) / (ruler.high - ruler.low);
   const low = Math.log(ruler.low),
@@ -95,8 +97,8 @@ function drawCurve({ ctx, look }, line, x, y, part) {
     ctx.globalAlpha = 0.2;
     ctx.fill();
     ctx.globalAlpha = 1;
-  } else if (line.look === "points" || line.look === "here") {
-    across.forEach((left, n) => drawDot(ctx, look, left, down[n], line.look === "here"));
+  } else if (line.look in MARKS) {
+    across.forEach((left, n) => drawMark(ctx, look, left, down[n], line.look));
   } else {
     ctx.beginPath();
     let broken = true;
@@ -109,12 +111,22 @@ function drawCurve({ ctx, look }, line, x, y, part) {
   }
 }
 
-function drawDot(ctx, look, x, y, big) {
+function drawMark(ctx, look, x, y, kind) {
   ctx.beginPath();
-  ctx.arc(x, y, big ? 5.5 : 2.7, 0, 2 * Math.PI);
-  ctx.fillStyle = look.measured;
+  if (kind === "squares") ctx.rect(x - 2.7, y - 2.7, 5.4, 5.4);
+  else if (kind === "diamonds") {
+    ctx.moveTo(x, y - 3.8);
+    for (const [right, below] of [
+      [3.8, 0],
+      [0, 3.8],
+      [-3.8, 0],
+    ])
+      ctx.lineTo(x + right, y + below);
+    ctx.closePath();
+  } else ctx.arc(x, y, kind === "here" ? 5.5 : 2.7, 0, 2 * Math.PI);
+  ctx.fillStyle = look[MARKS[kind]];
   ctx.fill();
-  if (!big) return;
+  if (kind !== "here") return;
   ctx.lineWidth = 1.4;
   ctx.strokeStyle = look.paper;
   ctx.stroke();
@@ -192,8 +204,7 @@ function writeChartLegend(pen, part) {
     swatch: (entry, x, y) => {
       ctx.beginPath();
       if (entry.look === "shades") ctx.drawImage(pen.strip(part.shades.map), x, y - 5, 18, 10);
-      else if (entry.look === "points" || entry.look === "here")
-        drawDot(ctx, look, x + 9, y, entry.look === "here");
+      else if (entry.look in MARKS) drawMark(ctx, look, x + 9, y, entry.look);
       else if (entry.look === "bars" || entry.look === "band") {
         ctx.globalAlpha = entry.look === "bars" ? 0.75 : 0.2;
         ctx.fillStyle = look.measured;

@@ -17,10 +17,11 @@ const FONTS =
 const HIDDEN = 251,
   NAN = 252,
   PLUS = 253,
-  MINUS = 254; // codes of cells with looks of their own
+  MINUS = 254,
+  BLANK = 255; // codes of cells with looks of their own
 const STEPS = 250; // code of the high end of a colour map
 const SIGNS = { [NAN]: "NaN", [PLUS]: "+∞", [MINUS]: "−∞" };
-const SPECIAL = { nan: NAN, plus_infinity: PLUS, minus_infinity: MINUS };
+const SPECIAL = { nan: NAN, plus_infinity: PLUS, minus_infinity: MINUS, blank: BLANK };
 const STEP_TIME = 1100; // milliseconds from one step of Play to the next
 const QUIET = 150; // milliseconds without a new picture after which numbers are asked for
 const PATIENCE = 30000; // milliseconds after which the kernel is said not to answer
@@ -139,7 +140,8 @@ const inkOn = (light) => (light ? "#1f2933" : "#f4f6f8");
 
 /** A hatched tile; `scale` is device pixels for one of the layout. */
 function makeHatch(kind, look, scale) {
-  const [face, lines] = FACES[kind] ?? [look["hidden-face"], look["hidden-lines"]];
+  const faces = { ...FACES, blank: [look.paper, look.paper] };
+  const [face, lines] = faces[kind] ?? [look["hidden-face"], look["hidden-lines"]];
   const size = Math.max(4, Math.round(8 * scale));
   const tile = make("canvas", { width: size, height: size });
   const ctx = tile.getContext("2d");

@@ -55,6 +55,25 @@ function drawCells(pen, part) {
       if (kind in SPECIAL) fillSpecial(pen, part, kind, left, top, width, height);
   });
   if (part.lines) drawLines(pen, part);
+  if (part.grid) drawGrid(pen, part);
+}
+
+/** Heavier lines after every so many rows and columns. */
+function drawGrid({ ctx, look }, part) {
+  const [, , width, height] = part.box,
+    [rows, columns] = part.dots;
+  ctx.beginPath();
+  for (let j = part.grid; j < columns; j += part.grid) {
+    ctx.moveTo((j * width) / columns, 0);
+    ctx.lineTo((j * width) / columns, height);
+  }
+  for (let i = part.grid; i < rows; i += part.grid) {
+    ctx.moveTo(0, (i * height) / rows);
+    ctx.lineTo(width, (i * height) / rows);
+  }
+  ctx.strokeStyle = look.quiet;
+  ctx.lineWidth = 1.2;
+  ctx.stroke();
 }
 
 function fillSpecial(pen, part, kind, left, top, width, height) {
@@ -115,7 +134,7 @@ function writeNumbers(pen, part) {
   const kinds = Object.fromEntries(Object.entries(SPECIAL).map(([kind, code]) => [code, kind]));
   texts.forEach((text, n) => {
     const code = part.codes[n];
-    if (code === HIDDEN) return;
+    if (code === HIDDEN || code === BLANK) return;
     const x = ((n % columns) + 0.5) * across,
       y = (Math.floor(n / columns) + 0.5) * down;
     if (code > STEPS) {

@@ -45,6 +45,9 @@ class Matrix:
     # "" for nothing, where a part beside it says so
     reading: str = ""  # what a value is called when a cell is pointed at
     hidden_value: str = ""  # what a hatched cell holds, where that is worth saying
+    blank: BoolArray | None = None  # cells to leave empty, whatever they hold: not there yet
+    blank_words: str = ""  # what such cells are; needs the room that `hidden` makes
+    grid: int = 0  # heavier lines after every so many rows and columns; 0 for none
     show_rows: bool = True  # the names of the rows; once in a line of pictures is enough
     show_columns: bool = True  # the names of the columns; False beneath a matrix that has them
     row_title: str | None = None  # instead of the title of the axis; "" for nothing
@@ -72,6 +75,7 @@ class Bars:
     along: str = "query"  # name of the axis
     upright: bool = False  # columns of a matrix above or below instead of rows beside it
     hidden: BoolArray | None = None
+    hidden_words: str = ""  # what is said of a hidden place, "hidden" by default
     show_names: bool = False  # the names of the places
     lit: tuple[int, ...] = ()
     reading: str = ""
@@ -86,8 +90,9 @@ class Line:
     """One thing in a chart.
 
     `look` is "measured" (solid), "theory" (dashed, of the colour for what is compared),
-    "dotted" or "dashdot" (quiet), "here" (a big dot), "points", "bars" (x are n + 1 edges,
-    y are n heights) or "band" (y is (2, n): low and high).
+    "dotted" or "dashdot" (quiet), "here" (a big dot), "points", "squares" (of the colour for what
+    is compared), "diamonds" (quiet), "bars" (x are n + 1 edges, y are n heights) or "band" (y is
+    (2, n): low and high).
     """
 
     x: Any

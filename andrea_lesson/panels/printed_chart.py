@@ -47,6 +47,9 @@ _LINES: dict[str, dict[str, Any]] = {
         "zorder": 4,
     },
 }
+_LINES["squares"] = _LINES["points"] | {"color": COMPARED, "marker": "s"}
+_LINES["diamonds"] = _LINES["points"] | {"color": THEORY, "marker": "D"}
+_MARKS = ("here", "points", "squares", "diamonds")
 _AREAS: dict[str, dict[str, Any]] = {
     "bars": {"facecolor": MEASURED, "alpha": 0.75, "linewidth": 0},
     "band": {"facecolor": MEASURED, "alpha": 0.2, "linewidth": 0},
@@ -91,7 +94,7 @@ class PrintedChart:
         if look in _AREAS:
             return self.ax.add_patch(PathPatch(NOTHING, **_AREAS[look]))
         (line,) = self.ax.plot([], [], **_LINES[look])
-        if on_shades and look not in ("here", "points"):  # seen on dark and light alike
+        if on_shades and look not in _MARKS:  # seen on dark and light alike
             width = line.get_linewidth() + 1.6
             line.set_path_effects(
                 [effects.Stroke(linewidth=width, foreground="white"), effects.Normal()]
@@ -178,7 +181,7 @@ def _put(artist: Any, line: Line, x_ruler: Ruler, y_ruler: Ruler) -> None:
         artist.set_path(Path(np.concatenate([there, back])) if fine.any() else NOTHING)
     else:
         x, y = np.broadcast_arrays(np.atleast_1d(x), np.atleast_1d(y))
-        if line.look in ("here", "points"):  # not clipped, so that one at the edge is whole
+        if line.look in _MARKS:  # not clipped, so that one at the edge is whole
             inside = (x > -0.01) & (x < 1.01) & (y > -0.01) & (y < 1.01)
             x, y = x[inside], y[inside]
         artist.set_data(x, y)

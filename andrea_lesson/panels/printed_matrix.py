@@ -4,21 +4,23 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from matplotlib.collections import LineCollection
 from matplotlib.colors import ListedColormap
 from matplotlib.image import BboxImage
+from matplotlib.patches import PathPatch
 from matplotlib.transforms import Bbox, TransformedBbox
 
 from ..colours import MASK_COLOUR, in_scores_colours, in_weights_colours, octaves
 from ..experiments import FloatArray
-from ..figure_parts import SIGNS, Scale, Side, hidden_look, special_look
-from ..figure_style import NOTE, TICK
+from ..figure_parts import SIGNS, Scale, Side, hidden_look, outline, special_look
+from ..figure_style import HIDDEN_LINES, NOTE, QUIET, TICK
 from ..heatmap import Heatmap
 from ..labels import label
 from ..masks import BoolArray
 from .dots import Dots, dots_of, is_relative
 from .layout import BAR, LINE, NUMBERS, SLANTED, Box, ticks
 from .picture import Axis, Matrix, Picture
-from .printed_frames import Frames
+from .printed_frames import NOTHING, Frames
 from .printed_legend import Entry, Legend
 from .printed_sheet import Sheet, middle, width_of
 
@@ -39,6 +41,10 @@ class PrintedMatrix:
         self.bar = _bar(sheet, box) if part.bar else None
         self.frames = Frames(self.ax)
         self.legend = Legend(sheet)
+        self._blank = PathPatch(NOTHING, facecolor="white", linewidth=0, zorder=0.6)
+        self.ax.add_patch(self._blank)
+        self._grid = LineCollection([], colors=QUIET, linewidths=1.2, zorder=2.5)
+        self.ax.add_collection(self._grid)
 
     def draw(self, part: Matrix, picture: Picture, *, level: float, leftmost: bool) -> None:
         """Put a matrix there.
@@ -53,8 +59,11 @@ class PrintedMatrix:
         leftmost : bool
             Whether it is the first of its line: then nothing left of it reaches over.
         """
-        look = _look(part, dots_of(part, self.sheet.zoom))
+        dots = dots_of(part, self.sheet.zoom)
+        look = _look(part, dots)
         scale = look["scale"]
+        if part.blank is not None and not dots.pooled:  # no number is written there either
+            look["hidden"] = part.blank | (False if dots.hidden is None else dots.hidden)
         # Its bar and its words are drawn here: matplotlib's colour bar takes too long to follow.
         look["scale"] = replace(scale, ticks=(), note="")
         self.heatmap.show(
@@ -65,6 +74,9 @@ class PrintedMatrix:
             ratio=self.box.height / self.box.width,
         )
         self.ax.set_box_aspect(None)  # the axes have their shape already, to the pixel
+        whole = not dots.pooled
+        self._blank.set_path(outline(part.blank) if part.blank is not None and whole else NOTHING)
+        self._grid.set_segments(_grid(part) if whole else [])
         chosen = picture.selected
         self.frames.draw(
             part.values.shape,
@@ -77,7 +89,7 @@ class PrintedMatrix:
         self._name(part, picture, level, leftmost)
         if self.bar is not None:
             self._measure(self.bar, scale)
-        self._explain(part, scale.note, _entries(part, look["values"], look["hidden"]))
+        self._explain(part, scale.note, _entries(part, look["values"], dots.hidden))
 
     def _measure(self, bar: BboxImage, scale: Scale) -> None:
         """Give the colour bar its colours, and the numbers beneath it."""
@@ -128,6 +140,18 @@ class PrintedMatrix:
         )
 
 
+def _grid(part: Matrix) -> list[Any]:
+    """Lines between blocks of cells, where there are blocks."""
+    rows, columns = part.values.shape
+    right, bottom = columns - 0.5, rows - 0.5
+    across = [at - 0.5 for at in range(part.grid, columns, part.grid)] if part.grid else []
+    down = [at - 0.5 for at in range(part.grid, rows, part.grid)] if part.grid else []
+    return [
+        *([(x, -0.5), (x, bottom)] for x in across),
+        *([(-0.5, y), (right, y)] for y in down),
+    ]
+
+
 def names_room(part: Matrix, picture: Picture) -> float:
     """Pixels over the cells for the names of the columns."""
     columns = picture.axes[part.columns]
@@ -174,7 +198,12 @@ def _entries(part: Matrix, values: FloatArray, hidden: BoolArray | None) -> list
         usual = label("may_not_attend" if part.colours == "mask" else "hidden_cells")
         look = hidden_look() | {"linewidth": 0.6}
         entries.append(Entry(part.hidden_words or usual, (look,)))
+    if part.blank is not None and part.blank_words and part.blank.any():
+        look = {"facecolor": "white", "edgecolor": HIDDEN_LINES, "linewidth": 0.6}
+        entries.append(Entry(part.blank_words, (look,)))
     seen = True if hidden is None else ~hidden
+    if part.blank is not None and part.blank.shape == values.shape:
+        seen = seen & ~part.blank
     for kind, cells in (
         ("nan", np.isnan(values)),
         ("plus_infinity", values == np.inf),

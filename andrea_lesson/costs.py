@@ -1,0 +1,390 @@
+"""What attention costs, counted before anything is run: arithmetic, bytes moved, working memory.
+
+Three ways to the same output, and two back to the gradients:
+
+    textbook   `attention`: the whole T × T matrix at every step, hidden scores included
+    tiled      `tiled_attention`: a tile of scores at a time; tiles that a mask hides are skipped
+    decoder    one new query against the keys and values kept so far (KV cache)
+
+An arithmetic count says how long the processor must work at least, a count of bytes how long it
+must wait for the memory at least: the two are compared with what a machine can do a second.
+Everywhere d_v = d_k, T_q = T_k = T (in a decoder step T_q = 1), and the mask is causal or none.
+"""
+
+from dataclasses import dataclass
+
+from . import tiled_backward
+from .masks import check_whole
+from .tiled_fast import KEYS, QUERIES, WORTH_THREADS
+
+BYTES = {"float16": 2, "float32": 4, "float64": 8}  # of a number, by precision
+# How many T × T matrices of numbers the plain code holds at its highest moment.  Forward, in
+# softmax: scores, scaled and masked scores, their differences to the maximum, exponentials.
+# Backward: the four steps of the way there, dweights, dscaled_scores and dscores; with a mask one
+# more, as a product is masked into a new matrix.
+FORWARD_MATRICES, BACKWARD_MATRICES = 5, 7
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What one call costs.
+
+    Attributes
+    ----------
+    multiplications : int
+        In the matrix products, each followed by an addition.
+    exponentials : int
+    bytes_moved : int
+        Read and written by all passes over arrays that are larger than a tile.
+    working_bytes : int
+        Most memory that the call holds at any moment beyond its inputs and its result.
+    output_bytes : int
+        The result itself.
+    rounds : int
+        How often Python goes through the steps: once for all heads, or for each head.
+    """
+
+    multiplications: int
+    exponentials: int
+    bytes_moved: int
+    working_bytes: int
+    output_bytes: int
+    rounds: int = 1
+
+    @property
+    def flops(self) -> int:
+        """Floating-point operations of the matrix products: a multiplication and an addition."""
+        return 2 * self.multiplications
+
+
+def textbook_cost(
+    T: int, d_k: int = 64, *, n_head: int = 1, precision: str = "float32", causal: bool = True
+) -> Cost:
+    """Count what `attention` does: every step over the whole T × T matrix of each head.
+
+    Parameters
+    ----------
+    T : int
+        Queries, and keys.
+    d_k : int
+        Width of queries, keys and values.
+    n_head : int
+        Heads.
+    precision : {"float16", "float32", "float64"}
+        Of the inputs; float16 is computed in float32.
+    causal : bool
+        The mask is "causal", or there is none.  Hidden scores are computed all the same.
+
+    Returns
+    -------
+    Cost
+
+    Raises
+    ------
+    TypeError, ValueError
+        In one sentence that names the argument, what came and what is wanted.
+    """
+    size = _Size(T, d_k, n_head, precision, causal)
+    scores, vectors, wide = size.pairs, size.vectors, size.wide
+    # Written once: scores.  Read and written: scaled, masked, difference, exponentials, quotient
+    # (and, with a mask, weights).  Read once: for maximum, for sum, by the product with V.
+    passes = 1 + 2 * (6 if causal else 5) + 3
+    mask = 4 * size.mask  # a byte a cell: made, looked through for empty rows, used twice
+    # Copied to the wider type: Q, K, V and, back, the output.  Read besides: by both products, and
+    # V by the search for what is not finite.
+    rest = vectors * (4 * size.item + 9 * wide + 2)
+    moments = (
+        (2 * vectors + scores) * wide,  # of the first product, with the copies of Q and K
+        FORWARD_MATRICES * scores * wide + size.mask,
+        (4 * scores + vectors) * wide + vectors + size.mask,  # of the last one, with that of V
+    )
+    return Cost(
+        multiplications=2 * scores * d_k,
+        exponentials=scores,
+        bytes_moved=passes * scores * wide + mask + rest,
+        working_bytes=max(moments),
+        output_bytes=vectors * size.item,
+    )
+
+
+def textbook_backward_cost(
+    T: int, d_k: int = 64, *, n_head: int = 1, precision: str = "float32", causal: bool = True
+) -> Cost:
+    """Count what `attention_backward` does: the way there once more, and four products back.
+
+    Parameters
+    ----------
+    T, d_k, n_head, precision, causal
+        As in :func:`textbook_cost`.
+
+    Returns
+    -------
+    Cost
+
+    Raises
+    ------
+    TypeError, ValueError
+        In one sentence that names the argument, what came and what is wanted.
+    """
+    size = _Size(T, d_k, n_head, precision, causal)
+    scores, vectors, wide = size.pairs, size.vectors, size.wide
+    there = textbook_cost(T, d_k, n_head=n_head, precision=precision, causal=causal)
+    # Written once: dweights.  Weighted and summed, shifted, weighted, scaled; read by three
+    # products.  A mask costs a matrix of zeros, and a pass that chooses between the two, twice.
+    passes = 1 + (3 + 1) + 2 + 3 + 2 + 3 + (2 * 4 if causal else 0)
+    # Copied: Q, K, V and dO, and three gradients at the end.  Read by five places, searched for
+    # what is not finite in three, written as gradients.
+    rest = vectors * (7 * (size.item + wide) + (5 + 3 + 3) * wide + 6)
+    matrices = BACKWARD_MATRICES * scores * wide + size.mask
+    # Beside the matrices: Q, K, V and dO in the wider type, the output of the way there; and
+    # either a product that is being masked, or the gradients before they are brought to their type.
+    vectors_too = matrices + vectors * (4 * wide + size.item)
+    moments = vectors_too + scores * wide if causal else 0, vectors_too + 3 * vectors * wide
+    return Cost(
+        multiplications=there.multiplications + 4 * scores * d_k,
+        exponentials=scores,
+        bytes_moved=there.bytes_moved + passes * scores * wide + 2 * size.mask + rest,
+        working_bytes=max(moments),
+        output_bytes=3 * vectors * size.item,
+    )
+
+
+def tiled_cost(
+    T: int,
+    d_k: int = 64,
+    *,
+    n_head: int = 1,
+    precision: str = "float32",
+    causal: bool = True,
+    tile: int | None = None,
+    threads: int = 1,
+) -> Cost:
+    """Count what `tiled_attention` does: no tile that the mask hides is touched.
+
+    The fast form is counted (`tiled_fast.py`), for numbers of ordinary size.
+
+    Parameters
+    ----------
+    T, d_k, n_head, precision, causal
+        As in :func:`textbook_cost`.
+    tile : int, optional
+        As in `tiled_attention`.
+    threads : int
+        Heads are shared out to so many, each with a tile of its own.
+
+    Returns
+    -------
+    Cost
+
+    Raises
+    ------
+    TypeError, ValueError
+        In one sentence that names the argument, what came and what is wanted.
+    """
+    size = _Size(T, d_k, n_head, precision, causal)
+    rows = min(QUERIES if tile is None else check_whole("tile", tile, 1), T)
+    columns = min(tile or KEYS, T)
+    check_whole("threads", threads, 1)
+    pairs = n_head * seen_pairs(T, rows, causal)
+    tiles = pairs // rows if rows else 0  # each row of them goes over the keys that it sees once
+    alone = size.pairs * 2 * d_k < WORTH_THREADS
+    narrow = precision == "float16"
+    worker = (
+        rows * (columns + rows)  # the tile, a triangle
+        + 3 * rows * d_k  # its queries, its output, a part of that
+        + columns
+        + T * d_k * (3 if narrow else 1)  # the values; what is not wide enough is copied
+    ) * size.wide
+    return Cost(
+        multiplications=2 * pairs * d_k,
+        exponentials=pairs,
+        # Q, K and V once, the output once; keys and values again for each tile of queries.
+        bytes_moved=size.vectors * (4 * size.item + (3 if narrow else 1) * size.wide)
+        + 2 * tiles * d_k * size.wide,
+        working_bytes=worker * (1 if alone else threads),
+        output_bytes=size.vectors * size.item,
+        rounds=n_head,
+    )
+
+
+def tiled_backward_cost(
+    T: int,
+    d_k: int = 64,
+    *,
+    n_head: int = 1,
+    precision: str = "float32",
+    causal: bool = True,
+    tile: int | None = None,
+    threads: int = 1,
+) -> Cost:
+    """Count what `tiled_attention_backward` does: five products for each tile, weights included.
+
+    Parameters
+    ----------
+    T, d_k, n_head, precision, causal, tile, threads
+        As in :func:`tiled_cost`.
+
+    Returns
+    -------
+    Cost
+
+    Raises
+    ------
+    TypeError, ValueError
+        In one sentence that names the argument, what came and what is wanted.
+    """
+    size = _Size(T, d_k, n_head, precision, causal)
+    check_whole("threads", threads, 1)
+    usual = max(1, min(tiled_backward.QUERIES, tiled_backward.CELLS // max(1, T)))
+    rows = min(usual if tile is None else check_whole("tile", tile, 1), T)
+    pairs = n_head * seen_pairs(T, rows, causal)
+    tiles = pairs // rows if rows else 0
+    alone = size.pairs * 2 * d_k < WORTH_THREADS
+    narrow = precision == "float16"
+    worker = (
+        rows * (2 * T + rows)  # weights and gradients of scores of a tile with all its keys
+        + 2 * rows * d_k
+        + T
+        + T * d_k * (8 if narrow else 4)  # gradients of keys and values, and what a tile adds
+    ) * size.wide
+    return Cost(
+        multiplications=5 * pairs * d_k,
+        exponentials=pairs,
+        # Q, K, V and dO once, dQ once.  For each tile keys twice, values once; what it adds to
+        # two gradients is written, and read with them, and they are written.
+        bytes_moved=size.vectors * (4 * size.item + size.wide) + 11 * tiles * d_k * size.wide,
+        working_bytes=worker * (1 if alone else threads)
+        + (3 * size.vectors * size.wide if narrow else 0),
+        output_bytes=3 * size.vectors * size.item,
+        rounds=n_head,
+    )
+
+
+def decoder_cost(T: int, d_k: int = 64, *, n_head: int = 1, precision: str = "float32") -> Cost:
+    """Count a decoder step: one new query of each head against T keys and values that are kept.
+
+    Parameters
+    ----------
+    T : int
+        Keys in the cache, that of the new token included.
+    d_k, n_head, precision
+        As in :func:`textbook_cost`.  All keys are in the past, so there is no mask.
+
+    Returns
+    -------
+    Cost
+        `bytes_moved` is more or less the cache, which is read once for each new token.
+
+    Raises
+    ------
+    TypeError, ValueError
+        In one sentence that names the argument, what came and what is wanted.
+    """
+    size = _Size(T, d_k, n_head, precision, causal=False)
+    scores = n_head * T
+    return Cost(
+        multiplications=2 * scores * d_k,
+        exponentials=scores,
+        bytes_moved=2 * size.vectors * size.item + 14 * scores * size.wide,
+        working_bytes=FORWARD_MATRICES * scores * size.wide,
+        output_bytes=n_head * d_k * size.item,
+    )
+
+
+def input_bytes(T: int, d_k: int = 64, *, n_head: int = 1, precision: str = "float32") -> int:
+    """Memory of Q, K and V together.
+
+    Parameters
+    ----------
+    T, d_k, n_head, precision
+        As in :func:`textbook_cost`.
+
+    Returns
+    -------
+    int
+    """
+    size = _Size(T, d_k, n_head, precision, causal=False)
+    return 3 * size.vectors * size.item
+
+
+def cache_bytes(T: int, d_k: int = 64, *, n_head: int = 1, precision: str = "float32") -> int:
+    """Memory of a KV cache: a key and a value for each position and head.
+
+    Parameters
+    ----------
+    T, d_k, n_head, precision
+        As in :func:`decoder_cost`.
+
+    Returns
+    -------
+    int
+    """
+    size = _Size(T, d_k, n_head, precision, causal=False)
+    return 2 * size.vectors * size.item
+
+
+def seen_pairs(T: int, tile: int, causal: bool = True) -> int:
+    """Queries × keys of one head in the tiles that are computed.
+
+    Parameters
+    ----------
+    T : int
+        Queries, and keys.
+    tile : int
+        Queries, and keys, in a tile.
+    causal : bool
+        Tiles beyond the diagonal are skipped; those on it are computed as a whole.
+
+    Returns
+    -------
+    int
+    """
+    if not causal or T == 0:
+        return T * T
+    full, rest = divmod(T, tile)
+    # Row of tiles k goes as far as its last query: k · tile keys, or T keys for a smaller last row.
+    return tile * tile * full * (full + 1) // 2 + rest * T
+
+
+@dataclass(frozen=True)
+class _Size:
+    """Checked parameters, and what follows from them."""
+
+    T: int
+    d_k: int
+    n_head: int
+    precision: str
+    causal: bool
+
+    def __post_init__(self) -> None:
+        check_whole("T", self.T, 0)
+        check_whole("d_k", self.d_k, 1)
+        check_whole("n_head", self.n_head, 0)
+        if self.precision not in BYTES:
+            raise ValueError(
+                f'precision must be "float16", "float32" or "float64"; got {self.precision!r}.'
+            )
+
+    @property
+    def item(self) -> int:
+        return BYTES[self.precision]
+
+    @property
+    def wide(self) -> int:
+        """Bytes of a number while it is computed with."""
+        return max(self.item, 4)
+
+    @property
+    def pairs(self) -> int:
+        """Queries × keys, of all heads."""
+        return self.n_head * self.T * self.T
+
+    @property
+    def vectors(self) -> int:
+        """Numbers in Q, or in K, V or the output."""
+        return self.n_head * self.T * self.d_k
+
+    @property
+    def mask(self) -> int:
+        """Bytes of the mask, which all heads share."""
+        return self.T * self.T if self.causal else 0

@@ -1,0 +1,383 @@
+"""What attention costs: counts against really counting, memory against what Python sees."""
+
+import dataclasses
+import math
+import tracemalloc
+from collections import Counter
+from typing import ClassVar
+
+import numpy as np
+import pytest
+
+import andrea_lesson as al
+from andrea_lesson import costs
+from andrea_lesson.backward import attention_backward
+from andrea_lesson.threads import core_count
+from andrea_lesson.tiled import tiled_attention, tiled_steps
+from andrea_lesson.tiled_backward import tiled_attention_backward
+
+both_masks = pytest.mark.parametrize("causal", [True, False])
+every_precision = pytest.mark.parametrize("precision", list(costs.BYTES))
+
+
+def vectors(n_head, T, d_k, precision, count=4):
+    return [
+        np.random.default_rng(seed).standard_normal((n_head, T, d_k)).astype(precision)
+        for seed in range(count)
+    ]
+
+
+def mask_of(causal):
+    return "causal" if causal else None
+
+
+# -- numbers that count --------------------------------------------------------------------------
+
+
+class Counted(float):
+    """A number that counts what is done with it."""
+
+    done: ClassVar = Counter()
+
+    def __mul__(self, other):
+        Counted.done["multiplications"] += 1
+        return Counted(float(self) * float(other))
+
+
+def dot(x, y):
+    return Counted(sum(float(a * b) for a, b in zip(x, y, strict=True)))
+
+
+def exp(x):
+    Counted.done["exponentials"] += 1
+    return math.exp(x)
+
+
+def counted(rows):
+    return [[Counted(x) for x in row] for row in rows]
+
+
+def mixed(weights, V):
+    return [dot([Counted(w) for w in weights], column) for column in zip(*V, strict=True)]
+
+
+def textbook_loop(Q, K, V, causal):
+    """Every score of the matrix, be it hidden or not; a weight for each, 0 where hidden."""
+    output = []
+    for i, q in enumerate(Q):
+        scores = [dot(q, k) for k in K]
+        if causal:
+            scores = [s if j <= i else -math.inf for j, s in enumerate(scores)]
+        highest = max(scores)
+        exponentials = [exp(s - highest) for s in scores]
+        output.append(mixed([e / sum(exponentials) for e in exponentials], V))
+    return output
+
+
+def tiled_loop(Q, K, V, causal, tile):
+    """Tiles that nobody sees are not touched; of the others every score is computed."""
+    output = []
+    for start in range(0, len(Q), tile):
+        queries = range(start, min(start + tile, len(Q)))
+        sums = dict.fromkeys(queries, 0.0)
+        parts = {i: [0.0] * len(V[0]) for i in queries}
+        for first in range(0, len(K), tile):
+            keys = range(first, min(first + tile, len(K)))
+            if causal and keys[0] > queries[-1]:
+                continue
+            for i in queries:
+                weights = [exp(dot(Q[i], K[j])) * (not causal or j <= i) for j in keys]
+                sums[i] += sum(weights)
+                part = mixed(weights, [V[j] for j in keys])
+                parts[i] = [a + b for a, b in zip(parts[i], part, strict=True)]
+        output += [[x / sums[i] for x in parts[i]] for i in queries]
+    return output
+
+
+@both_masks
+@pytest.mark.parametrize(("T", "d_k"), [(1, 1), (2, 3), (5, 2), (7, 4)])
+def test_counts_of_the_textbook_way_are_those_of_a_loop_that_counts(T, d_k, causal):
+    Q, K, V = (counted(x[0]) for x in vectors(1, T, d_k, "float64", 3))
+    Counted.done.clear()
+    output = textbook_loop(Q, K, V, causal)
+    cost = costs.textbook_cost(T, d_k, causal=causal)
+    assert Counted.done == {
+        "multiplications": cost.multiplications,
+        "exponentials": cost.exponentials,
+    }
+    assert cost.flops == 2 * cost.multiplications == 4 * T * T * d_k
+    unscaled = al.attention(*vectors(1, T, d_k, "float64", 3), mask=mask_of(causal), scale=1.0)
+    np.testing.assert_allclose(np.array(output, dtype=float), unscaled[0])
+
+
+@both_masks
+@pytest.mark.parametrize("tile", [1, 2, 3, 4, 7, 9])
+@pytest.mark.parametrize("T", [1, 4, 6, 7])
+def test_counts_of_the_tiled_way_are_those_of_a_loop_that_counts(T, tile, causal):
+    Q, K, V = (counted(x[0]) for x in vectors(1, T, 3, "float64", 3))
+    Counted.done.clear()
+    output = tiled_loop(Q, K, V, causal, tile)
+    cost = costs.tiled_cost(T, 3, causal=causal, tile=tile)
+    assert Counted.done == {
+        "multiplications": cost.multiplications,
+        "exponentials": cost.exponentials,
+    }
+    unscaled = al.attention(*vectors(1, T, 3, "float64", 3), mask=mask_of(causal), scale=1.0)
+    np.testing.assert_allclose(np.array(output, dtype=float), unscaled[0])
+
+
+def gradients_loop(Q, K, V, dO, causal, tile):
+    """Weights made anew in each tile, and used for all three gradients."""
+    dQ, dK, dV = ([[0.0] * len(row) for row in rows] for rows in (Q, K, V))
+
+    def add(to, factor, row):
+        to[:] = [float(a) + float(Counted(factor) * x) for a, x in zip(to, row, strict=True)]
+
+    for start in range(0, len(Q), tile):
+        queries = range(start, min(start + tile, len(Q)))
+        keys = range(queries[-1] + 1) if causal else range(len(K))
+        for i in queries:
+            weights = [exp(dot(Q[i], K[j])) * (not causal or j <= i) for j in keys]
+            weights = [w / sum(weights) for w in weights]
+            dweights = [dot(dO[i], V[j]) for j in keys]
+            mean = sum(w * float(dw) for w, dw in zip(weights, dweights, strict=True))
+            for j in keys:
+                dscore = weights[j] * (float(dweights[j]) - mean)
+                add(dV[j], weights[j], dO[i])
+                add(dQ[i], dscore, K[j])
+                add(dK[j], dscore, Q[i])
+    return dQ, dK, dV
+
+
+@both_masks
+@pytest.mark.parametrize("tile", [1, 3, 9])
+def test_counts_of_the_tiled_way_back_are_those_of_a_loop_that_counts(tile, causal):
+    given = vectors(1, 7, 3, "float64")
+    Counted.done.clear()
+    gradients = gradients_loop(*(counted(x[0]) for x in given), causal, tile)
+    cost = costs.tiled_backward_cost(7, 3, causal=causal, tile=tile)
+    assert Counted.done == {
+        "multiplications": cost.multiplications,
+        "exponentials": cost.exponentials,
+    }
+    wanted = attention_backward(*given, mask=mask_of(causal), scale=1.0)
+    for found, right in zip(gradients, wanted, strict=True):
+        np.testing.assert_allclose(np.array(found), right[0], atol=1e-12)
+
+
+@pytest.mark.parametrize("T", [1, 6])
+def test_counts_of_a_decoder_step_are_those_of_a_loop_that_counts(T):
+    q, K, V = (counted(x[0]) for x in vectors(1, T, 3, "float64", 3))
+    Counted.done.clear()
+    textbook_loop(q[-1:], K, V, causal=False)
+    cost = costs.decoder_cost(T, 3)
+    assert Counted.done == {
+        "multiplications": cost.multiplications,
+        "exponentials": cost.exponentials,
+    }
+
+
+@both_masks
+@pytest.mark.parametrize("tile", [1, 3, 8, 64])
+def test_pairs_are_those_of_the_tiles_that_are_really_made(tile, causal):
+    for T in (1, 7, 8, 9, 40):
+        Q, K, V, _ = vectors(1, T, 2, "float32")
+        steps = tiled_steps(Q, K, V, mask=mask_of(causal), tile=tile)
+        made = sum(step.scores.size for step in steps if not step.skipped)
+        assert costs.seen_pairs(T, tile, causal) == made
+
+
+def test_with_a_causal_mask_tiles_come_close_to_half_of_the_work():
+    for T in (1024, 16384):
+        share = costs.seen_pairs(T, 128) / T**2
+        needed = (T + 1) / (2 * T)
+        assert needed < share == (T + 128) / (2 * T)
+
+
+# -- arrays that count ---------------------------------------------------------------------------
+
+
+class Watched(np.ndarray):
+    """An array that counts what NumPy does with it, and what that reads and writes."""
+
+    done: ClassVar = Counter()
+
+    def __array_ufunc__(self, ufunc, method, *inputs, out=None, **options):
+        plain = [np.asarray(x) if isinstance(x, np.ndarray) else x for x in inputs]
+        result = getattr(ufunc, method)(*plain, out=out, **options)
+        if ufunc is np.matmul:
+            Watched.done["multiplications"] += result.size * plain[0].shape[-1]
+        if ufunc is np.exp:
+            Watched.done["exponentials"] += result.size
+        return self._seen(result, plain)
+
+    def __array_function__(self, function, types, arguments, options):
+        result = super().__array_function__(function, types, arguments, options)
+        if function is np.where:
+            return self._seen(result, [np.asarray(x) for x in arguments])
+        return self._seen(result, []) if function is np.zeros_like else result
+
+    def astype(self, *arguments, **options):
+        result = super().astype(*arguments, **options)
+        return result if result is self else self._seen(result, [self])
+
+    @staticmethod
+    def _seen(result, read):
+        arrays = [x for x in [*read, result] if isinstance(x, np.ndarray)]
+        Watched.done["bytes"] += sum(x.nbytes for x in arrays)
+        return result.view(Watched) if isinstance(result, np.ndarray) else result
+
+
+def watched(function, *arrays, **options):
+    Watched.done.clear()
+    function(*(array.view(Watched) for array in arrays), **options)
+    return Watched.done
+
+
+@both_masks
+@every_precision
+def test_the_lesson_s_own_code_does_what_is_counted(precision, causal):
+    n_head, T, d_k = 2, 192, 8
+    Q, K, V, dO = vectors(n_head, T, d_k, precision)
+    size = {"n_head": n_head, "precision": precision, "causal": causal}
+    for function, arrays, cost in (
+        (al.attention, (Q, K, V), costs.textbook_cost(T, d_k, **size)),
+        (attention_backward, (Q, K, V, dO), costs.textbook_backward_cost(T, d_k, **size)),
+    ):
+        done = watched(function, *arrays, mask=mask_of(causal))
+        assert done["multiplications"] == cost.multiplications
+        assert done["exponentials"] == cost.exponentials
+        # Not watched: the mask while it is made, a copy where there is none; a number a row.
+        unseen = 2 * T * T if causal else 2 * n_head * T * T * max(costs.BYTES[precision], 4)
+        assert done["bytes"] + unseen == pytest.approx(cost.bytes_moved, rel=0.02)
+
+
+# -- memory --------------------------------------------------------------------------------------
+
+
+def peak(function, *arguments, **options):
+    """Most memory in use during a call, and the memory of what it returns."""
+    function(*arguments, **options)
+    tracemalloc.start()
+    try:
+        before, _ = tracemalloc.get_traced_memory()
+        function(*arguments, **options)
+        return tracemalloc.get_traced_memory()[1] - before
+    finally:
+        tracemalloc.stop()
+
+
+def check_memory(found, cost, *, close):
+    """The result may or may not be there at the highest moment; small things are not counted."""
+    small = 150_000
+    assert found <= close * cost.working_bytes + cost.output_bytes + small
+    assert found >= cost.working_bytes / close
+
+
+@both_masks
+@every_precision
+@pytest.mark.parametrize(("n_head", "T", "d_k"), [(2, 256, 64), (3, 512, 32), (1, 1024, 128)])
+def test_working_memory_of_the_textbook_way(n_head, T, d_k, precision, causal):
+    Q, K, V, dO = vectors(n_head, T, d_k, precision)
+    size = {"n_head": n_head, "precision": precision, "causal": causal}
+    found = peak(al.attention, Q, K, V, mask=mask_of(causal))
+    check_memory(found, costs.textbook_cost(T, d_k, **size), close=1.01)
+    found = peak(attention_backward, Q, K, V, dO, mask=mask_of(causal))
+    check_memory(found, costs.textbook_backward_cost(T, d_k, **size), close=1.05)
+
+
+@both_masks
+@every_precision
+def test_working_memory_of_the_tiled_way_on_one_thread(precision, causal, monkeypatch):
+    """How many threads really start is a matter of luck."""
+    for module in ("tiled_fast", "tiled_backward"):
+        monkeypatch.setattr(f"andrea_lesson.{module}.core_count", lambda: 1)
+        monkeypatch.setattr(
+            f"andrea_lesson.{module}.share_out", lambda items, make: list(map(make(), items))
+        )
+    for n_head, T, d_k in ((2, 1024, 64), (1, 4096, 32)):
+        Q, K, V, dO = vectors(n_head, T, d_k, precision)
+        size = {"n_head": n_head, "precision": precision, "causal": causal}
+        found = peak(tiled_attention, Q, K, V, mask=mask_of(causal))
+        cost = costs.tiled_cost(T, d_k, **size)
+        assert found == pytest.approx(cost.working_bytes + cost.output_bytes, rel=0.12)
+        found = peak(tiled_attention_backward, Q, K, V, dO, mask=mask_of(causal))
+        cost = costs.tiled_backward_cost(T, d_k, **size)
+        assert found == pytest.approx(cost.working_bytes + cost.output_bytes, rel=0.12)
+
+
+def test_tiled_memory_of_all_threads_is_no_more_than_counted():
+    Q, K, V = vectors(4, 1024, 64, "float32", 3)
+    found = peak(tiled_attention, Q, K, V, mask="causal")
+    cost = costs.tiled_cost(1024, 64, n_head=4, threads=core_count())
+    assert found < 1.1 * (cost.working_bytes + cost.output_bytes)
+
+
+def test_textbook_memory_grows_with_the_square_of_T_and_tiled_memory_with_T():
+    for T in (1024, 4096):
+        one, two = (costs.textbook_cost(n).working_bytes for n in (T, 2 * T))
+        assert two == 4 * one
+    steps = [costs.tiled_cost(T, threads=2).working_bytes for T in (4096, 8192, 12288)]
+    assert steps[2] - steps[1] == steps[1] - steps[0]
+    assert costs.textbook_cost(16384).working_bytes > 1e9
+    tiled = costs.tiled_cost(16384, threads=2)
+    assert tiled.working_bytes + tiled.output_bytes < 64e6
+
+
+def test_a_cache_holds_a_key_and_a_value_of_each_position():
+    Q, K, V = vectors(3, 50, 8, "float16", 3)
+    assert costs.cache_bytes(50, 8, n_head=3, precision="float16") == K.nbytes + V.nbytes
+    size = costs.input_bytes(50, 8, n_head=3, precision="float16")
+    assert size == Q.nbytes + K.nbytes + V.nbytes
+    assert costs.decoder_cost(50, 8, n_head=3).bytes_moved > K.nbytes * 2 + V.nbytes * 2
+
+
+# -- parameters ----------------------------------------------------------------------------------
+
+
+def test_heads_multiply_everything_but_the_mask():
+    one, twelve = (costs.textbook_cost(1024, n_head=n, causal=False) for n in (1, 12))
+    for name in ("multiplications", "exponentials", "bytes_moved", "working_bytes"):
+        assert getattr(twelve, name) == 12 * getattr(one, name)
+    assert twelve.multiplications == 12 * 2 * 1024 * 1024 * 64
+
+
+def test_nothing_costs_nothing():
+    empty = costs.Cost(0, 0, 0, 0, 0)
+    assert costs.textbook_cost(0) == costs.tiled_cost(0, causal=False) == empty
+    assert costs.tiled_cost(8, n_head=3).rounds == 3
+    assert costs.textbook_backward_cost(0) == costs.decoder_cost(0, n_head=0) == empty
+    assert costs.tiled_backward_cost(0) == empty
+
+
+def test_a_cost_cannot_be_changed():
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        costs.textbook_cost(8).exponentials = 1
+
+
+@pytest.mark.parametrize(
+    ("wrong", "error", "words"),
+    [
+        ({"T": -1}, ValueError, "T must be"),
+        ({"T": 2.0}, TypeError, "T must be"),
+        ({"d_k": 0}, ValueError, "d_k must be"),
+        ({"n_head": True}, TypeError, "n_head must be"),
+        ({"precision": "float8"}, ValueError, "precision must be"),
+    ],
+)
+def test_what_is_refused(wrong, error, words):
+    for function in (
+        costs.textbook_cost,
+        costs.textbook_backward_cost,
+        costs.tiled_cost,
+        costs.tiled_backward_cost,
+        costs.decoder_cost,
+        costs.input_bytes,
+        costs.cache_bytes,
+    ):
+        with pytest.raises(error, match=words):
+            function(**{"T": 4, **wrong})
+    with pytest.raises(ValueError, match="tile must be"):
+        costs.tiled_cost(4, tile=0)
+    with pytest.raises(ValueError, match="threads must be"):
+        costs.tiled_backward_cost(4, threads=0)
