@@ -10,6 +10,7 @@ from typing import Any
 
 from .backward import BackwardSteps, attention_backward, attention_backward_steps
 from .family import ANDREA_12M, ANDREA_120M, ANDREA_480M, FAMILY, AndreaModel, count_parameters
+from .kv_cache import KVCache
 from .labels import get_language, label, set_language
 from .masks import (
     causal_mask,
@@ -34,7 +35,7 @@ from .tiled_backward import tiled_attention_backward
 
 __version__ = "0.1.0"
 
-_LOADED_WHEN_USED = ("experiments", "panels", "plotting")
+_LOADED_WHEN_USED = ("experiments", "kernels", "panels", "plotting")
 
 __all__ = [
     "ANDREA_12M",
@@ -44,6 +45,7 @@ __all__ = [
     "AndreaModel",
     "AttentionSteps",
     "BackwardSteps",
+    "KVCache",
     "RunningExample",
     "TileStep",
     "answer",

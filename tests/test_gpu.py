@@ -6,7 +6,7 @@ import backends
 import numpy as np
 import oracle
 import pytest
-from backends import check_attention, check_project_qkv, check_softmax
+from backends import check_attention, check_backward, check_project_qkv, check_softmax
 
 import andrea_lesson as al
 
@@ -44,6 +44,15 @@ PROBLEMS = [(dtype, *problem) for dtype in DTYPES for problem in backends.proble
 )
 def test_attention_on_the_gpu_matches_the_oracle(cp, Q, K, V, mask):
     check_attention(Q, K, V, mask, cp.asarray, back)
+
+
+@pytest.mark.parametrize(
+    ("Q", "K", "V", "mask"),
+    [problem[2:] for problem in PROBLEMS],
+    ids=[f"{problem[0].__name__}-{problem[1]}" for problem in PROBLEMS],
+)
+def test_the_gradients_on_the_gpu_match_the_oracle(cp, Q, K, V, mask):
+    check_backward(Q, K, V, mask, cp.asarray, back)
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
