@@ -261,7 +261,7 @@ def tiled_backward_cost(
 
 
 def decoder_cost(T: int, d_k: int = 64, *, n_head: int = 1, precision: str = "float32") -> Cost:
-    """Count a decoder step: one new query of each head against T keys and values that are kept.
+    """Count `KVCache.attend`: one new query of each head against T keys and values kept.
 
     Parameters
     ----------
@@ -273,7 +273,7 @@ def decoder_cost(T: int, d_k: int = 64, *, n_head: int = 1, precision: str = "fl
     Returns
     -------
     Cost
-        `bytes_moved` is more or less the cache, which is read once for each new token.
+        `bytes_moved` is little more than the cache, which is read once for each new token.
 
     Raises
     ------
@@ -281,12 +281,17 @@ def decoder_cost(T: int, d_k: int = 64, *, n_head: int = 1, precision: str = "fl
         In one sentence that names the argument, what came and what is wanted.
     """
     size = _Size(T, d_k, n_head, precision, causal=False)
-    scores = n_head * T
+    scores, kept = n_head * T, 2 * size.vectors
+    narrow = precision == "float16"  # then all that is kept is copied to the wider type first
+    # Written once: scores.  Read and written: a copy, differences, exponentials, quotient, a copy.
+    # Read once: by the search for rows without a key, for maximum, for sum, by the product with V.
+    passes = 1 + 2 * 5 + 4
     return Cost(
         multiplications=2 * scores * d_k,
         exponentials=scores,
-        bytes_moved=2 * size.vectors * size.item + 14 * scores * size.wide,
-        working_bytes=FORWARD_MATRICES * scores * size.wide,
+        bytes_moved=kept * (size.item + 2 * size.wide if narrow else size.item)
+        + passes * scores * size.wide,
+        working_bytes=4 * scores * size.wide + (kept * size.wide if narrow else 0),
         output_bytes=n_head * d_k * size.item,
     )
 

@@ -1270,6 +1270,19 @@ LABELS: dict[str, tuple[str, str]] = {
     "no_cupy": ("沒有安裝 CuPy，或找不到 GPU", "CuPy is not installed, or finds no GPU"),
     "same_as_numpy": ("與 NumPy 的結果相同", "same as NumPy"),
     "recorded": ("紀錄", "recorded"),
+    "least_milliseconds": ("最少（毫秒）", "least (ms)"),
+    # The ways of data/gpu_timings.json by their names there.
+    "gpu_rung 1": ("第 1 階", "rung 1"),
+    "gpu_rung 2": ("第 2 階", "rung 2"),
+    "gpu_rung 3": ("第 3 階", "rung 3"),
+    "gpu_textbook, CuPy": ("課本寫法（CuPy）", "textbook (CuPy)"),
+    "gpu_rungs 3 and 4, gradients": ("第 3、4 階，含梯度", "rungs 3 and 4, with gradients"),
+    "gpu_textbook, CuPy, gradients": (
+        "課本寫法（CuPy），含梯度",
+        "textbook (CuPy), with gradients",
+    ),
+    "gpu_PyTorch": ("PyTorch", "PyTorch"),
+    "gpu_PyTorch, gradients": ("PyTorch，含梯度", "PyTorch, with gradients"),
     "no_card_measured": ("還沒有量過任何一張卡", "no card has been measured yet"),
 }
 

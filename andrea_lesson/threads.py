@@ -49,9 +49,10 @@ def share_out(items: Iterable[Item], make_worker: Callable[[], Callable[[Item], 
             raise
 
     with blas_of_one_thread() as threads:
-        others = [_pool().submit(work) for _ in range(threads - 1)]
+        cores = _one_core_each(threads)
+        others = [_pool().submit(_keep_to, core, work) for core in cores[1:]]
         try:
-            work()
+            _keep_to(cores[0], work)
         finally:
             # What has not begun by now, as other callers keep the pool busy, has nothing to do.
             started = [other for other in others if not other.cancel()]
@@ -59,6 +60,31 @@ def share_out(items: Iterable[Item], make_worker: Callable[[], Callable[[Item], 
         for failure in failures:
             if failure is not None:
                 raise failure
+
+
+def _one_core_each(threads: int) -> list[int | None]:
+    """A core for each thread, if all the cores of this process are to be used; else no choice."""
+    cores = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_setaffinity") else []
+    return list(cores) if len(cores) == threads else [None] * threads
+
+
+def _keep_to(core: int | None, work: Callable[[], None]) -> None:
+    """Work on one core, and let the thread go where it may afterwards.
+
+    Some systems, virtual machines above all, wake a thread on the core of the one that woke it,
+    and leave both there for longer than the work lasts, while another core is idle.
+    """
+    if core is None:
+        return work()
+    allowed = os.sched_getaffinity(0)  # of this thread
+    try:
+        os.sched_setaffinity(0, {core})
+    except OSError:  # not permitted
+        return work()
+    try:
+        return work()
+    finally:
+        os.sched_setaffinity(0, allowed)
 
 
 def core_count() -> int:

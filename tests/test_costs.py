@@ -12,6 +12,7 @@ import pytest
 import andrea_lesson as al
 from andrea_lesson import costs
 from andrea_lesson.backward import attention_backward
+from andrea_lesson.kv_cache import KVCache
 from andrea_lesson.threads import core_count
 from andrea_lesson.tiled import tiled_attention, tiled_steps
 from andrea_lesson.tiled_backward import tiled_attention_backward
@@ -250,6 +251,24 @@ def test_the_lesson_s_own_code_does_what_is_counted(precision, causal):
         # Not watched: the mask while it is made, a copy where there is none; a number a row.
         unseen = 2 * T * T if causal else 2 * n_head * T * T * max(costs.BYTES[precision], 4)
         assert done["bytes"] + unseen == pytest.approx(cost.bytes_moved, rel=0.02)
+
+
+@every_precision
+def test_a_decoder_step_does_what_is_counted(precision):
+    n_head, T, d_k = 3, 4000, 64
+    q, K, V = vectors(n_head, T, d_k, precision, 3)
+    cache = KVCache(T, lead=(n_head,))
+    cache.append(K, V)
+    done = watched(cache.attend, q[:, -1])
+    cost = costs.decoder_cost(T, d_k, n_head=n_head, precision=precision)
+    assert done["multiplications"] == cost.multiplications
+    assert done["exponentials"] == cost.exponentials
+    # What is kept is not watched while it is copied to the wider type.
+    unseen = 2 * K.nbytes + 4 * K.nbytes if precision == "float16" else 0
+    assert done["bytes"] + unseen == pytest.approx(cost.bytes_moved, rel=0.03)
+    found = peak(cache.attend, q[:, -1])
+    assert found == pytest.approx(cost.working_bytes, rel=0.1)
+    assert cache.nbytes == costs.cache_bytes(T, d_k, n_head=n_head, precision=precision)
 
 
 # -- memory --------------------------------------------------------------------------------------

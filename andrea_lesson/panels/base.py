@@ -413,9 +413,15 @@ def _put_back(panel: Panel, start: dict[str, Any]) -> Iterator[None]:
     try:
         yield
     finally:
-        # All of them: one control may have moved the limits, and so the value, of another.
-        for name, (value, _) in start.items():
-            panel.controls[name].value = value
+        # All of them, and one reaction: one control may have moved the limits, and so the value,
+        # of another, whose old value lies beyond the limits until the first is back as well.
+        panel._reacting = True
+        try:
+            for name, (value, _) in start.items():
+                panel.controls[name].value = value
+        finally:
+            panel._reacting = False
+        panel._moved()
         for name, (_, memory) in start.items():
             vars(panel.controls[name]).update(memory)
 
