@@ -588,7 +588,7 @@ LABELS: dict[str, tuple[str, str]] = {
     "control_target": ("目標鍵 j", "target key j"),
     "gradient_weights": ("權重\n目標：鍵 {target}", "weights\ntarget: key {target}"),
     "gradient_matrix": (
-        "縮放後分數的梯度\n權重 ⊙ (dweights − 平均)",
+        "縮放後分數的梯度\n權重 ⊙（dweights − 平均）",
         "gradient of scaled scores\nweights ⊙ (dweights − mean)",
     ),
     "gradient_reading": ("梯度", "gradient"),
@@ -819,15 +819,15 @@ LABELS: dict[str, tuple[str, str]] = {
         "hidden; tiles so far: {computed} computed, {skipped} skipped",
     ),
     "tiles_max_line": (
-        "查詢 {row} 的新最大值　m = max(舊的 {before}, 這一塊的 {tile}) = {after}",
+        "查詢 {row} 的新最大值　m = max（舊的 {before}，這一塊的 {tile}）= {after}",
         "query {row}, new maximum: m = max(old {before}, this tile {tile}) = {after}",
     ),
     "tiles_rescale_line": (
-        "舊的總和要乘上　exp(舊 m − 新 m) = exp({before} − {after}) = {rescale}",
+        "舊的總和要乘上　exp（舊 m − 新 m）= exp({before} − {after}) = {rescale}",
         "factor of the old sum: exp(old m − new m) = exp({before} − {after}) = {rescale}",
     ),
     "tiles_sum_line": (
-        "新的總和　l = {before} × {rescale} + 這一塊的 Σ exp(分數 − m) = "
+        "新的總和　l = {before} × {rescale} + 這一塊的 Σ exp（分數 − m）= "
         "{before} × {rescale} + {added} = {after}",
         "new sum: l = {before} × {rescale} + Σ exp(score − m) of this tile = "
         "{before} × {rescale} + {added} = {after}",

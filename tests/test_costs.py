@@ -267,7 +267,8 @@ def test_a_decoder_step_does_what_is_counted(precision):
     unseen = 2 * K.nbytes + 4 * K.nbytes if precision == "float16" else 0
     assert done["bytes"] + unseen == pytest.approx(cost.bytes_moved, rel=0.03)
     found = peak(cache.attend, q[:, -1])
-    assert found == pytest.approx(cost.working_bytes, rel=0.1)
+    buffer = 8192 * max(costs.BYTES[precision], 4)  # NumPy's own, where shapes stretch
+    assert found == pytest.approx(cost.working_bytes + buffer, rel=0.05)
     assert cache.nbytes == costs.cache_bytes(T, d_k, n_head=n_head, precision=precision)
 
 

@@ -110,7 +110,13 @@ def test_lengths_on_offer():
 @pytest.mark.parametrize("precision", list(costs.BYTES))
 @pytest.mark.parametrize("mask", cost.MASKS)
 def test_ends_and_middle(known, precision, mask):
-    for T, d_k, n_head in ((16, 8, 1), (16, 256, 32), (1000, 50, 5), (16384, 8, 1), (16384, 256, 32)):
+    for T, d_k, n_head in (
+        (16, 8, 1),
+        (16, 256, 32),
+        (1000, 50, 5),
+        (16384, 8, 1),
+        (16384, 256, 32),
+    ):
         check(cost.compute(T=T, d_k=d_k, n_head=n_head, precision=precision, mask=mask))
 
 

@@ -342,7 +342,9 @@ def test_formulas_are_those_of_the_step():
                 assert words in highest
                 assert factor.endswith(f"m = {m}")
                 assert total.endswith(f"l = {l_}")
-            assert away.endswith("at most 0") is (row // 4 < down or (row // 4, row // 4) <= (down, across))
+            assert away.endswith("at most 0") is (
+                row // 4 < down or (row // 4, row // 4) <= (down, across)
+            )
 
 
 def test_the_number_of_formulas_never_changes():

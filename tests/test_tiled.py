@@ -4,8 +4,6 @@ Both of its forms are tried: the readable one, step by step, and the fast one of
 and large tiles, with and without threads, with and without its two ways to leave out work.
 """
 
-import os
-import threading
 import tracemalloc
 from contextlib import nullcontext
 from itertools import product
@@ -19,10 +17,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies import all_types, cases, spoilt_cases
-from threadpoolctl import threadpool_info, threadpool_limits
 
 import andrea_lesson as al
-from andrea_lesson import threads, tiled, tiled_fast
+from andrea_lesson import tiled, tiled_fast
 from andrea_lesson.tiled import tiled_attention, tiled_steps
 
 THREADS = {"WORTH_THREADS": 0}
@@ -99,6 +96,9 @@ def test_every_size_step_by_step(T):
         if 12 * tile >= T:
             output = tiled._Problem(Q, K, V, mask, None, tile).attend()
             np.testing.assert_allclose(output, expected, rtol=0, atol=1e-13, strict=True)
+    halves = [array.astype(np.float16) for array in (Q, K, V)]
+    output = tiled._Problem(*halves, mask, None, 16).attend()
+    assert_is_attention(output, *halves, mask)
 
 
 @pytest.mark.parametrize("name", FORMS)
@@ -211,6 +211,20 @@ def grown(value, relative):
     return np.minimum(np.expm1(np.minimum(relative, 1.0)), 1.0) * value
 
 
+def test_a_row_whose_scores_are_all_minus_infinity():
+    """0 / 0, as in `attention`, and still so while the tiles that follow are skipped."""
+    Q, K, V = np.ones((3, 1)), np.array([[-np.inf], [1.0], [2.0]]), np.ones((3, 2))
+    with np.errstate(invalid="ignore"):
+        steps = list(tiled_steps(Q, K, V, mask="causal", tile=1))
+        expected = al.attention(Q, K, V, mask="causal")
+        np.testing.assert_array_equal(tiled_attention(Q, K, V, mask="causal", tile=1), expected)
+    for step in steps[:3]:
+        assert np.isnan(step.output).all()
+    assert np.isnan(steps[3].output).all()  # query 1 before its second key
+    assert np.isfinite(steps[4].output).all()
+    assert np.isfinite(steps[5].output).all()
+
+
 def cuts(case, axis, tile):
     T = case.allowed.shape[axis]
     return [slice(start, min(start + tile, T)) for start in range(0, T, tile)]
@@ -233,21 +247,24 @@ def test_scores_of_ten_thousand(name, dtype):
         assert_is_attention(output, Q, K, V, mask, scale)
 
 
-@pytest.mark.parametrize("size", [1.0, 5.0, 6.0, 6.5, 7.0, 9.0])
+@pytest.mark.parametrize("size", [1.0, 4.0, 5.0, 6.0, 6.2, 6.4, 7.0, 9.0])
 def test_small_values_beside_large_ones(size):
-    """Scores from -size² to size²: without care the small values would be rounded to 0."""
+    """Every score near -size², or near size²: without care small values would vanish."""
     Q = np.full((30, 1), size, dtype=np.float32)
-    K = random(30, 1, dtype=np.float32)
-    K /= np.abs(K).max()
-    K *= np.float32(size)
+    K = size * np.random.default_rng(0).uniform(0.98, 1, (30, 1)).astype(np.float32)
     V = random(30, 4, seed=2, dtype=np.float32)
     V *= np.array([1e-36, 1e-30, 1.0, 1e9], dtype=np.float32)
     for mask, sign in product((None, "causal"), (1, -1)):
-        output = tiled_attention(sign * Q, K, V, mask=mask, scale=1.0)
-        assert_is_attention(output, sign * Q, K, V, mask, 1.0)
-        for column in (slice(0, 1), slice(2, 3), slice(3, 4)):
-            alone = tiled_attention(sign * Q, K, V[:, column], mask=mask, scale=1.0)
-            assert_is_attention(alone, sign * Q, K, V[:, column], mask, 1.0)
+        for columns in (slice(0, 4), slice(0, 1), slice(0, 3)):
+            output = tiled_attention(sign * Q, K, V[:, columns], mask=mask, scale=1.0)
+            assert_is_attention(output, sign * Q, K, V[:, columns], mask, 1.0)
+
+
+@pytest.mark.parametrize("scale", [40.0, -40.0, 1e-3, 0.0])
+def test_the_scale_counts_when_scores_are_bounded(scale):
+    Q, K, V = triple((2,), 40, 40, 4, 3, dtype=np.float32)
+    output = tiled_attention(Q, K, V, scale=scale)
+    assert_is_attention(output, Q, K, V, None, scale)
 
 
 @pytest.mark.parametrize(
@@ -265,6 +282,7 @@ def test_small_values_beside_large_ones(size):
         (1e-20, 1e10, 1.0, 1e10),
         (1e10, 1e-10, 1.0, 1.0),
         (3.0, 2.0, 1.0, 1e-38),
+        (50.0, 1e-36, 1.0, 1e37),  # scale times query is infinite
         (1e-44, 3.0, 1e-44, None),
     ],
 )
@@ -328,6 +346,11 @@ def test_hidden_tiles_are_not_computed():
     window = tiled_fast._Seen(al.sliding_window_mask(60, window=3), 60, 60, 10, 60, one.wide)
     window.take(())
     assert [keys for keys, *_ in window.runs(slice(40, 50))] == [slice(30, 50)]
+    apart = np.zeros((10, 60), dtype=bool)
+    apart[:, 11], apart[:, 45] = True, True
+    apart = tiled_fast._Seen(apart, 10, 60, 10, 60, one.wide)
+    apart.take(())
+    assert [keys for keys, *_ in apart.runs(slice(0, 10))] == [slice(10, 20), slice(40, 50)]
 
 
 def test_a_mask_by_name_is_never_made():
@@ -341,106 +364,6 @@ def test_a_mask_by_name_is_never_made():
         tracemalloc.stop()
     # Output and tiles; the mask alone would take 16 MiB, the scores 64.
     assert peak < 4 * 2**20
-
-
-# -- threads and the BLAS --------------------------------------------------------------------------
-
-
-def blas_threads():
-    return [one["num_threads"] for one in threadpool_info() if one["user_api"] == "blas"]
-
-
-def test_the_blas_gets_its_threads_back():
-    Q, K, V = triple((3,), 50, 50, 4, 3)
-    during = []
-
-    def watch(*given):
-        during.append(blas_threads())
-        return highest(*given)
-
-    highest = tiled_fast._highest_square
-    before = blas_threads()
-    with form("threads"), mock.patch.object(tiled_fast, "_highest_square", watch):
-        tiled_attention(Q, K, V)
-    assert during
-    assert all(set(counts) <= {1} for counts in during)
-    assert blas_threads() == before
-    with threadpool_limits(1), form("threads"):  # the caller's own limit holds
-        assert threads.core_count() == 1
-        tiled_attention(Q, K, V)
-        assert set(blas_threads()) <= {1}
-    assert blas_threads() == before
-
-
-@pytest.mark.parametrize("failing", [0, 1, 5])
-def test_a_failure_is_raised_and_the_blas_restored(failing):
-    before, done = blas_threads(), []
-
-    def make_worker():
-        def work(item):
-            if item == failing:
-                raise ZeroDivisionError(item)
-            done.append(item)
-
-        return work
-
-    with pytest.raises(ZeroDivisionError, match=str(failing)):
-        threads.share_out(range(1000), make_worker)
-    assert len(done) < 999
-    assert blas_threads() == before
-    assert threads._state.inside == 0
-
-
-def test_items_are_done_once_each_by_as_many_threads_as_the_blas_had():
-    done, workers = [], []
-    meet = threading.Barrier(threads.core_count())
-
-    def make_worker():
-        workers.append(threading.get_ident())
-        meet.wait(10)  # all of them are there at the same time
-        return done.append
-
-    threads.share_out(range(100), make_worker)
-    assert sorted(done) == list(range(100))
-    assert len(set(workers)) == threads.core_count()
-
-
-def test_callers_in_several_threads():
-    problems = [triple((3,), 50 + n, 50, 4, 3, dtype=np.float32) for n in range(4)]
-    expected = [al.attention(*problem) for problem in problems]
-    before, wrong = blas_threads(), []
-
-    def call(n):
-        for _ in range(20):
-            output = tiled_attention(*problems[n])
-            if not np.allclose(output, expected[n], atol=1e-5):
-                wrong.append(n)
-
-    with form("threads"):
-        callers = [threading.Thread(target=call, args=(n,)) for n in range(4)]
-        for caller in callers:
-            caller.start()
-        for caller in callers:
-            caller.join()
-    assert not wrong
-    assert blas_threads() == before
-
-
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
-@pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
-def test_a_forked_process_starts_threads_of_its_own():
-    Q, K, V = triple((4,), 50, 50, 4, 3)
-    with form("threads"):
-        expected = tiled_attention(Q, K, V)
-        child = os.fork()
-        if child == 0:
-            same = np.array_equal(tiled_attention(Q, K, V), expected)
-            os._exit(0 if same else 1)
-        deadline = threading.Timer(20, os.kill, (child, 9))
-        deadline.start()
-        _, status = os.waitpid(child, 0)
-        deadline.cancel()
-    assert os.waitstatus_to_exitcode(status) == 0
 
 
 # -- other array libraries -------------------------------------------------------------------------
