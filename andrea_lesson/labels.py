@@ -707,8 +707,8 @@ LABELS: dict[str, tuple[str, str]] = {
     "cost_caption": (
         "推算＝次數 ÷ 這台電腦的速度（先量好的，{device}）＋ Python 走一趟的時間；"
         "量到的＝按下按鈕時在這裡跑的，用隨機向量",
-        "predicted: counts ÷ the speed of this machine, measured before ({device}), + the time of "
-        "Python itself; measured: run here at the press of the button, on random vectors",
+        "predicted = counts ÷ measured speed of this machine ({device}) + Python's own time; "
+        "measured = run here on random vectors",
     ),
     "cost_textbook_memory": (
         "課本寫法的記憶體　{matrices} 張表 × {n_head} 個頭 × {T}² × {wide} B + 遮罩和輸出"

@@ -23,7 +23,7 @@ _T = Ruler(
 _BYTES = Ruler(1e2, 2e12, tuple((10.0**p, memory_size(10.0**p)) for p in (3, 6, 9, 12)), log=10)
 _SECONDS = Ruler(1e-5, 1e4, tuple((10.0**p, duration(10.0**p)) for p in (-5, -3, -1, 1, 3)), log=10)
 _NOTHING: tuple[float, ...] = ()
-_WIDTH, _HEIGHT = 384.0, 196.0
+_WIDTH, _HEIGHT = 384.0, 180.0
 
 
 def describe(state: "CostState") -> Picture:

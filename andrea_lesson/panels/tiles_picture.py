@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from .tiles import TilesState
 
 MOST_COMPONENTS = 8  # of the output that are shown
+MOST_NUMBERS = 4  # bars of the output that have room for numbers
 _SIDE = {False: 250.0, True: 216.0}  # pixels of the matrix, so that all stands in one line
 _BARS = {False: 62.0, True: 52.0}
 _OUTPUT = {False: (170.0, 84.0), True: (140.0, 70.0)}
@@ -96,7 +97,13 @@ def _outputs(state: "TilesState", width: float, height: float, *, begun: bool) -
         array[state.row, :MOST_COMPONENTS] for array in (state.output, state.true_output)
     )
     limit = round_up(max(float(state.largest_output[state.row]), 1e-3))
-    common: dict[str, Any] = {"along": "value", "upright": True, "width": width, "height": height}
+    common: dict[str, Any] = {
+        "along": "value",
+        "upright": True,
+        "numbers": len(true) <= MOST_NUMBERS,
+        "width": width,
+        "height": height,
+    }
     return (
         Bars(
             "output",
