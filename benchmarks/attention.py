@@ -3,9 +3,10 @@
 Run: python benchmarks/attention.py [--rounds 40] [--quick]
 
 At the size of ANDREA-120M (12 heads, T = 1024, d_k = 64, float32, causal) on two cores.  Those
-who are compared take turns, one call each a round, each after a pause (the threads of one
-library go on spinning for a while after a call and would slow the next one down); what counts is
-the median of the ratios of a round.  PyTorch is compared where it is installed.
+who are compared take turns; what counts is the median of the ratios of a round.  In its turn each
+has a pause, one call to wake up, and one call that is timed: the threads of a library go on
+spinning for some milliseconds after a call (those of OpenBLAS for about 26) and would take a core
+from the next one.  ``--no-pause`` shows what that costs.  PyTorch is compared where installed.
 """
 
 # ruff: noqa: E402
@@ -25,6 +26,7 @@ import sys
 import time
 import tracemalloc
 from collections.abc import Callable
+from functools import partial
 from statistics import median
 from threading import Thread
 from typing import Any
@@ -38,7 +40,7 @@ from andrea_lesson.tiled_fast import KEYS, QUERIES, exponential
 
 MB = 2**20
 HEADS, T, WIDTH = al.ANDREA_120M.n_head, al.ANDREA_120M.T, al.ANDREA_120M.d_k
-PAUSE = 0.02  # seconds
+PAUSE = 0.04  # seconds
 
 
 def module(name: str) -> Any:
@@ -77,12 +79,16 @@ def seconds(function: Callable[[], Any]) -> float:
     return time.perf_counter() - begun
 
 
-def take_turns(functions: dict[str, Callable[[], Any]], rounds: int) -> dict[str, list[float]]:
+def take_turns(
+    functions: dict[str, Callable[[], Any]], rounds: int, pause: float = PAUSE
+) -> dict[str, list[float]]:
     """Milliseconds of each, a call a round; the order turns round from round to round."""
     times: dict[str, list[float]] = {name: [] for name in functions}
-    for number in range(-3, rounds):  # three rounds to warm up
+    for number in range(-2, rounds):  # two rounds to warm up
         for name in list(functions)[:: 1 if number % 2 else -1]:
-            time.sleep(PAUSE)
+            if pause:
+                time.sleep(pause)
+                functions[name]()
             taken = 1000 * seconds(functions[name])
             if number >= 0:
                 times[name].append(taken)
@@ -105,29 +111,33 @@ def peak(function: Callable[[], Any]) -> int:
 
 
 RESIDENT = """
-import resource
+import re
 import numpy as np
 from andrea_lesson.tiled import tiled_attention
+
+def kilobytes(what):
+    with open("/proc/self/status", encoding="utf-8") as status:
+        return int(re.search(what + r":\\s*(\\d+) kB", status.read())[1])
+
 rng = np.random.default_rng(0)
 Q, K, V = (rng.standard_normal(({heads}, {T}, {width}), dtype=np.float32) for _ in range(3))
 small = [array[:, :256, :] for array in (Q, K, V)]
 tiled_attention(*small, mask="causal")  # libraries and threads are there before
-held = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+with open("/proc/self/clear_refs", "w", encoding="utf-8") as marks:
+    marks.write("5")  # the high-water mark starts anew
+held = kilobytes("VmRSS")
 tiled_attention(Q, K, V, mask="causal")
-print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - held)
+print(kilobytes("VmHWM") - held)
 """
 
 
 def resident(heads: int, T: int) -> float | None:
-    """Megabytes that a process of its own grew by in a call, the output included."""
-    if not module("resource"):  # Windows
+    """Megabytes that a process of its own grew by in a call, the output included (Linux only)."""
+    if not os.access("/proc/self/clear_refs", os.W_OK):
         return None
     code = RESIDENT.format(heads=heads, T=T, width=WIDTH)
-    run = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, encoding="utf-8", check=True
-    )
-    unit = 1 if platform.system() == "Darwin" else 1024
-    return int(run.stdout) * unit / MB
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    return int(run.stdout) / 1024 if run.returncode == 0 else None
 
 
 # -- telling ---------------------------------------------------------------------------------------
@@ -157,22 +167,23 @@ def tell_machine() -> None:
 # -- forward ---------------------------------------------------------------------------------------
 
 
-def forward(rounds: int) -> float:
+def forward(rounds: int, pause: float) -> float:
     Q, K, V = inputs(HEADS, T)
     functions: dict[str, Callable[[], Any]] = {
         "tiled": lambda: tiled_attention(Q, K, V, mask="causal")
     }
     if torch:
-        given = [torch.from_numpy(array) for array in (Q, K, V)]
+        # With an axis for the batch: without it PyTorch takes its slow plain form.
+        given = [torch.from_numpy(array[None]) for array in (Q, K, V)]
 
         def theirs() -> Any:
             with torch.no_grad():
                 return torch.nn.functional.scaled_dot_product_attention(*given, is_causal=True)
 
         functions["PyTorch"] = theirs
-        np.testing.assert_allclose(theirs().numpy(), functions["tiled"](), atol=1e-5)
+        np.testing.assert_allclose(theirs()[0].numpy(), functions["tiled"](), atol=1e-5)
     np.testing.assert_allclose(textbook(Q, K, V), functions["tiled"](), atol=1e-5)
-    times = take_turns(functions, rounds)
+    times = take_turns(functions, rounds, pause)
     slow = take_turns(
         {
             "tiled": functions["tiled"],
@@ -180,6 +191,7 @@ def forward(rounds: int) -> float:
             "attention": lambda: al.attention(Q, K, V, mask="causal"),
         },
         max(5, rounds // 5),
+        pause,
     )
     heading(f"Forward: {HEADS} heads, T = {T}, d_k = {WIDTH}, float32, causal, {CORES} cores")
     for name, taken in times.items():
@@ -192,7 +204,7 @@ def forward(rounds: int) -> float:
     return median(times["tiled"])
 
 
-def backward(rounds: int) -> None:
+def backward(rounds: int, pause: float) -> None:
     heading("Forward and backward, the same size")
     if not tiled_backward:
         print("  andrea_lesson.tiled_backward is not there")
@@ -205,7 +217,7 @@ def backward(rounds: int) -> None:
 
     functions: dict[str, Callable[[], Any]] = {"tiled": ours}
     if torch:
-        q, k, v, do = (torch.from_numpy(array) for array in (Q, K, V, dO))
+        q, k, v, do = (torch.from_numpy(array[None]) for array in (Q, K, V, dO))
         given = [one.requires_grad_() for one in (q, k, v)]
 
         def theirs() -> Any:
@@ -217,8 +229,8 @@ def backward(rounds: int) -> None:
 
         functions["PyTorch"] = theirs
         for a, b in zip(ours(), theirs(), strict=True):
-            np.testing.assert_allclose(a, b.detach().numpy(), atol=1e-4)
-    times = take_turns(functions, rounds)
+            np.testing.assert_allclose(a, b[0].detach().numpy(), atol=1e-4)
+    times = take_turns(functions, rounds, pause)
     for name, taken in times.items():
         report(name, median(taken))
     if torch:
@@ -304,19 +316,20 @@ def memory() -> None:
 
 def growth(longest: int, textbook_to: int) -> None:
     heading("One head, causal: how time and memory (output included) grow with T")
-    print("       T     tiled            textbook")
-    lengths = [2**n for n in range(7, longest.bit_length())]
-    for length in lengths:
+    print("       T     tiled                     textbook")
+    for length in [2**n for n in range(7, longest.bit_length())]:
         Q, K, V = (array[0] for array in inputs(1, length))
-        functions = {"tiled": lambda a=(Q, K, V): tiled_attention(*a, mask="causal")}
+        functions: dict[str, Callable[[], Any]] = {
+            "tiled": partial(tiled_attention, Q, K, V, mask="causal")
+        }
         if length <= textbook_to:
-            functions["textbook"] = lambda a=(Q, K, V): textbook(*a)
+            functions["textbook"] = partial(textbook, Q, K, V)
         line = f"{length:8,}"
-        times = take_turns(functions, 5 if length > 2048 else 15)
         for name, function in functions.items():
-            line += f"{median(times[name]):9.2f} ms {peak(function) / MB:9.2f} MB"
+            taken = take_turns({name: function}, 5 if length > 2048 else 15)[name]
+            line += f"{median(taken):9.2f} ms {peak(function) / MB:9.2f} MB"
         if length > textbook_to:
-            line += f"   (not run: its scores alone fill {4 * length**2 / MB:,.0f} MB)"
+            line += f"    not run: its scores alone fill {4 * length**2 / MB:,.0f} MB"
         print(line)
     heading(f"One head, T = {longest:,}, output included")
     report("counted by NumPy and Python", peak(functions["tiled"]) / MB, "MB", most=64)
@@ -329,13 +342,15 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="How fast and how small tiled attention is.")
     parser.add_argument("--rounds", type=int, default=40)
     parser.add_argument("--quick", action="store_true", help="few rounds, T up to 4,096")
+    parser.add_argument("--no-pause", action="store_true", help="while other threads still spin")
     given = parser.parse_args()
+    pause = 0 if given.no_pause else PAUSE
     rounds = 10 if given.quick else given.rounds
     if torch:
         torch.set_num_threads(CORES)
     tell_machine()
-    reached = forward(rounds)
-    backward(rounds)
+    reached = forward(rounds, pause)
+    backward(rounds, pause)
     floors(reached)
     memory()
     growth(4096 if given.quick else 16384, 1024 if given.quick else 4096)

@@ -12,8 +12,11 @@ from playwright.sync_api import expect
 
 import andrea_lesson as al
 from andrea_lesson import experiments, panels
+from andrea_lesson.costs import textbook_cost
 from andrea_lesson.panels import scaling, settings
+from andrea_lesson.panels.cost import LENGTHS
 from andrea_lesson.panels.layout import GROWTH, LARGE_WIDTH, WIDTH
+from andrea_lesson.timing import memory_size
 
 pytestmark = pytest.mark.browser
 
@@ -208,14 +211,46 @@ def follow_softmax(panel):
     expect(panel.summary).to_contain_text(f"{steps.weights[7].max():.3g}", timeout=20_000)
 
 
+def follow_cost(panel):
+    T = next(length for length in LENGTHS if length > 1024)
+    moved(panel, "T", "ArrowRight", 1, f"{T:,}", f"T = {T:,}")
+    output = 12 * T * 64 * 4
+    bytes_needed = textbook_cost(T, 64, n_head=12).working_bytes + output
+    expect(panel.summary).to_contain_text(memory_size(bytes_needed))
+
+
+def follow_gradient(panel):
+    moved(panel, "d_k", "ArrowLeft", 4, "60", "d_k = 60")
+    moved(panel, "T", "ArrowRight", 2, "18", "T = 18")
+    Q, K, _ = experiments.random_qkv(18, 60)
+    p = al.attention_weights(Q, K, mask="causal")[:, 4]  # of the target
+    pulled = int((p * (1 - p) > 0.1 / 18).sum())
+    expect(panel.summary).to_contain_text(f" {pulled} ")
+
+
+def follow_tiles(panel):
+    step = int(panel.readout(al.label("control_step")).inner_text()) + 1
+    before = panel.picture()
+    panel.press(al.label("control_step"), "ArrowRight")
+    expect(panel.readout(al.label("control_step"))).to_have_text(str(step))
+    row = int(panel.readout(al.label("control_row")).inner_text())
+    now = list(al.tiled_steps(*experiments.random_qkv(16, 16), mask="causal", tile=4))[step]
+    total = settings.short(float(now.running_sum[row - now.queries.start]))
+    expect(panel.root.locator(".andrea-formulas")).to_contain_text(total, timeout=20_000)
+    assert panel.picture() != before
+
+
 FOLLOW = {
     "attention_panel": follow_attention,
+    "cost_panel": follow_cost,
     "generation_panel": follow_generation,
+    "gradient_panel": follow_gradient,
     "mask_panel": follow_mask,
     "qkv_panel": follow_qkv,
     "scaling_panel": follow_scaling,
     "scores_panel": follow_scores,
     "softmax_panel": follow_softmax,
+    "tiles_panel": follow_tiles,
 }
 
 

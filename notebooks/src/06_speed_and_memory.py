@@ -181,7 +181,7 @@ Q, K, V = rng.standard_normal(shape, dtype="float32")  # (12, 1024, 64)
 
 flops = 2 * model.n_head * model.T**2 * (model.d_k + model.d_k)
 predicted = flops / timing.machine_rates().flops
-whole = timing.measure(al.attention, Q, K, V, mask="causal", repeats=5)
+whole = timing.measure(al.attention, Q, K, V, mask="causal", repeats=3, memory=False)
 
 al.show(
     machine=whole.device,
@@ -329,7 +329,7 @@ rates = timing.machine_rates()
 multiply = cost.flops / rates.flops
 exponentiate = cost.exponentials / rates.exponentials
 move = cost.bytes_moved / rates.bytes
-whole = timing.measure(al.attention, Q, K, V, mask="causal", repeats=5).median
+whole = timing.measure(al.attention, Q, K, V, mask="causal", repeats=3, memory=False).median
 
 al.show(
     guess=guess,
@@ -516,12 +516,12 @@ panels.tiles_panel()
 # The maximum never falls: one key more cannot make the largest smaller. A tile without a higher score leaves the factor at 1, and nothing has to be corrected; only a higher one makes it less than 1.
 
 # %% [markdown] lang="zh-Hant" key="growth" tags=[]
-# **深入**　$T$ 從 128 長到 16384，一個頭，兩種寫法的時間和額外的記憶體各長多少？課本寫法到 4096 就停，再上去要好幾 GB。
+# **深入**　$T$ 從 128 長到 8192，一個頭，兩種寫法的時間和額外的記憶體各長多少？課本寫法到 2048 就停，8192 要 1 GB 以上。
 #
 # **先猜猜看**　$T$ 變四倍，分塊寫法的時間大約變幾倍？額外的記憶體呢？填兩個數，像 `[1, 1]`。
 
-# %% [markdown] lang="en" key="growth" of="54e16ae36e12" tags=[]
-# **Deeper**　From $T$ = 128 to 16384, on one head, how do time and extra memory grow in both ways? The textbook way stops at 4096; beyond, it would take several GB.
+# %% [markdown] lang="en" key="growth" of="3f4170016874" tags=[]
+# **Deeper**　From $T$ = 128 to 8192, on one head, how do time and extra memory grow in both ways? The textbook way stops at 2048; at 8192 it would take over 1 GB.
 #
 # **Guess first**　When $T$ becomes four times as large, by what factor does the time of the tiled way grow, roughly? And its extra memory? Write two numbers, such as `[1, 1]`.
 
@@ -530,18 +530,18 @@ guess = None  # [×, ×]
 
 # %% key="growth-measure" tags=["volatile"]
 rng = np.random.default_rng(0)
-longest = rng.standard_normal((3, 16384, 64), dtype="float32")  # (16384, 64)
+longest = rng.standard_normal((3, 8192, 64), dtype="float32")  # (8192, 64)
 
 
 def time_and_memory(way, T):
     Q, K, V = longest[:, :T]  # (T, 64)
-    run = timing.measure(way, Q, K, V, mask="causal", repeats=3)
+    run = timing.measure(way, Q, K, V, mask="causal", repeats=1)
     return 1e3 * run.median, (run.peak_bytes - V.nbytes) / 1e6
 
 
-lengths = (128, 512, 1024, 4096, 16384)
+lengths = (128, 512, 2048, 8192)
 tiled = [time_and_memory(al.tiled_attention, T) for T in lengths]
-textbook = [time_and_memory(al.attention, T) if T <= 4096 else ("", "") for T in lengths]
+textbook = [time_and_memory(al.attention, T) if T <= 2048 else ("", "") for T in lengths]
 
 al.show(guess=guess, measured=[tiled[-1][part] / tiled[-2][part] for part in (0, 1)])
 al.table(
