@@ -7,7 +7,6 @@ are more threads than cores and all of them wait for each other.
 
 import os
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from threading import Lock
 from typing import Any, TypeVar
@@ -125,7 +124,7 @@ class _State:
         self.inside, self.threads = 0, 1
         self.limit: Any = None
         self.found: Any = None
-        self.pool: ThreadPoolExecutor | None = None
+        self.pool: Any = None
 
     def controller(self) -> Any:
         """Look for the BLAS once: searching the loaded libraries takes a third of a millisecond."""
@@ -136,9 +135,12 @@ class _State:
         return self.found
 
 
-def _pool() -> ThreadPoolExecutor:
+def _pool() -> Any:
+    """Threads that wait for work; they start when they are first needed, and stay."""
     with _state.lock:
-        if _state.pool is None:  # threads start when they are first needed
+        if _state.pool is None:
+            from concurrent.futures import ThreadPoolExecutor
+
             _state.pool = ThreadPoolExecutor(max(1, os.cpu_count() or 1), "andrea_lesson")
         return _state.pool
 

@@ -27,7 +27,7 @@ Floats = NDArray[np.floating[Any]]
 Head = tuple[int, ...]
 Run = tuple[slice, slice, Any]  # keys, the part that the mask cuts through, what is visible there
 QUERIES, KEYS = 128, 1024  # in a tile, where the caller names no size
-WORTH_THREADS = 2e7  # multiplications; for less, threads cost more than they save
+WORTH_THREADS = 1e8  # multiplications; for less, threads cost more than they save
 
 
 def fast_heads(

@@ -1,14 +1,15 @@
-// Enough of CUDA for a g++ to compile attention.cu, and for a CPU to run its kernels as a GPU might.
+// Enough of CUDA for g++ to compile attention.cu, and for a CPU to run its kernels as a GPU might.
 //
-// Every thread of a block is a fiber with a stack of its own.  A fiber runs until it has to wait, at
-// a barrier or for the other threads of its warp, and then the next one runs: in rising, falling or
-// mixed order, as the test asks.  So a forgotten barrier does not merely risk a wrong result, as on
-// a GPU, where threads mostly run side by side: it gives one every time.
+// Every thread of a block is a fiber with a stack of its own.  A fiber runs until it has to wait,
+// at a barrier or for the other threads of its warp, and then the next one runs: in rising, falling
+// or mixed order, as the test asks, a warp going as far as it can before the next begins.  So a
+// forgotten barrier does not merely risk a wrong result, as on a GPU, where threads mostly run side
+// by side: it gives one every time.
 //
 // Seen and reported:
 //   * threads that wait at different barriers, or for a thread that has already ended;
-//   * reads and writes beyond an array (unreadable pages lie behind it), writes before it, writes to
-//     an array that the kernel declares const;
+//   * reads and writes beyond an array (unreadable pages lie behind it), writes before it, writes
+//     to an array that the kernel declares const;
 //   * an index beyond a tile in shared memory (the compiler's -fsanitize=bounds, made a trap).
 // Shared memory starts out as NaN in every block.
 //
@@ -163,7 +164,8 @@ static bool run_block(int order) {
             ++barriers;
             continue;
         }
-        const char* names[] = {"is ready", "waits at the barrier", "waits for its warp", "has ended"};
+        const char* names[] = {"is ready", "waits at the barrier", "waits for its warp",
+                               "has ended"};
         for (int t = 1; t < threads; ++t)
             if (fibers[t].state != fibers[0].state || fibers[t].line != fibers[0].line) {
                 snprintf(message, sizeof message,
@@ -179,8 +181,9 @@ static bool run_block(int order) {
 }
 
 static void stop(int signal, siginfo_t*, void*) {
+    const bool trap = signal == SIGILL || signal == SIGTRAP;
     snprintf(message, sizeof message, "%s in thread %d of block (%u, %u, %u)",
-             signal == SIGILL || signal == SIGTRAP ? "index beyond a tile" : "access beyond an array",
+             trap ? "index beyond a tile" : "access beyond an array",
              (int)(running - fibers), blockIdx.x, blockIdx.y, blockIdx.z);
     siglongjmp(launcher, 1);
 }
@@ -203,7 +206,7 @@ inline int wait_for_block(int line, int vote = 0) {
     return any_vote;
 }
 
-// -- kernels by name, and their arguments as CUDA takes them: an array of pointers ------------------
+// -- kernels by name, and their arguments as CUDA takes them: an array of pointers ----------------
 
 template <class T>
 constexpr char letter() {  // of a C type, for the tests; small for what may only be read

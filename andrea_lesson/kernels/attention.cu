@@ -104,8 +104,8 @@ extern "C" __global__ void rung1_weighted_sum(float* output, const float* weight
 // A block of 16 x 16 threads makes 16 x 16 results.  It fetches a tile of each factor once into
 // shared memory, where every number is used 16 times: global memory has 16 times less to deliver.
 // Two barriers a tile: nobody multiplies before all have stored, and nobody stores the next tile
-// before all have multiplied.  Shared memory is divided into 32 banks, which deliver one number at a
-// time each; one column more than needed puts the numbers of a column into different banks.
+// before all have multiplied.  Shared memory is divided into 32 banks, each of which delivers one
+// number at a time; one column more than needed puts the numbers of a column into different banks.
 // =================================================================================================
 
 constexpr int TILE = 16;

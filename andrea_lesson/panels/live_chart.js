@@ -113,17 +113,17 @@ function drawCurve({ ctx, look }, line, x, y, part) {
 
 function drawMark(ctx, look, x, y, kind) {
   ctx.beginPath();
-  if (kind === "squares") ctx.rect(x - 2.7, y - 2.7, 5.4, 5.4);
+  if (kind === "squares") ctx.rect(x - 3.3, y - 3.3, 6.6, 6.6);
   else if (kind === "diamonds") {
-    ctx.moveTo(x, y - 3.8);
+    ctx.moveTo(x, y - 4.6);
     for (const [right, below] of [
-      [3.8, 0],
-      [0, 3.8],
-      [-3.8, 0],
+      [4.6, 0],
+      [0, 4.6],
+      [-4.6, 0],
     ])
       ctx.lineTo(x + right, y + below);
     ctx.closePath();
-  } else ctx.arc(x, y, kind === "here" ? 5.5 : 2.7, 0, 2 * Math.PI);
+  } else ctx.arc(x, y, kind === "here" ? 5.5 : 3.5, 0, 2 * Math.PI);
   ctx.fillStyle = look[MARKS[kind]];
   ctx.fill();
   if (kind !== "here") return;
