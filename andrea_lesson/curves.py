@@ -34,10 +34,19 @@ def draw_growth(ax: Axes, spreads: ScoreSpreads) -> Axes:
     check_type("spreads", spreads, ScoreSpreads, "experiments.score_spreads")
     unit = spreads.components == "unit-vectors"
     pairs = f"{spreads.scores.shape[1]:,}"
+    pairs = f"{spreads.draws:,} × {pairs}" if spreads.draws > 1 else pairs
+    sigma = spreads.predicted_std[0] / np.sqrt(spreads.d_k[0])  # σ_q σ_k, where lengths are free
     with style():
         title = "chart_growth_title_unit" if unit else "chart_growth_title"
         ink = start(ax, label(title, pairs=pairs))
         theory = label("chart_theory_inverse_sqrt" if unit else "chart_theory_sqrt")
+        if not unit and not np.isclose(sigma, 1.0):
+            theory = label("chart_theory_sigmas")
+        if spreads.draws > 1:
+            band = label("chart_band", draws=f"{spreads.draws:,}")
+            ax.fill_between(
+                spreads.d_k, spreads.low, spreads.high, color=MEASURED, alpha=0.25, label=band
+            )
         ax.plot(spreads.d_k, spreads.predicted_std, color=THEORY, linestyle="--", label=theory)
         ax.plot(
             spreads.d_k,
@@ -60,7 +69,7 @@ def draw_growth(ax: Axes, spreads: ScoreSpreads) -> Axes:
                 color=ink,
             )
         _widths(ax, spreads.d_k, ink)
-        both = np.concatenate([spreads.std, spreads.predicted_std])
+        both = np.concatenate([spreads.std, spreads.predicted_std, spreads.low, spreads.high])
         _powers(ax, both, ink)
         ax.yaxis.label.set(text=label("chart_score_std"), color=ink)
         legend_below(ax, ink)

@@ -20,6 +20,7 @@ COMPONENTS = ("unit-variance", "unit-vectors")
 DIVISORS = ("none", "sqrt_d_k", "d_k", "sqrt_d_model")
 ROWS = 64  # queries of `running_scores`
 LONGEST, WIDEST = 1024, 4096  # T and d_k up to which random examples are drawn
+MOST = 16384  # keys, rows, pairs or trials behind a measurement
 
 
 def kept(array: NDArray[Any]) -> NDArray[Any]:

@@ -22,11 +22,11 @@
 #
 # **事先要會的**　第 1 課的查詢、鍵、值；知道平均值、變異數、標準差是什麼。
 #
-# **時間**　只走主線約 12 分鐘，全部約 40 分鐘。
+# **時間**　只走主線約 12 分鐘，全部約 45 分鐘。
 #
 # 先執行下一格；重新啟動核心以後，也要先執行它。
 
-# %% [markdown] lang="en" key="title" of="cb64cb366877" tags=["core"]
+# %% [markdown] lang="en" key="title" of="7d6792d9eca5" tags=["core"]
 # # 2　Scores and scaling
 #
 # **What you will be able to do**
@@ -38,7 +38,7 @@
 #
 # **What you bring along**　Query, key and value from lesson 1; mean, variance and standard deviation.
 #
-# **Time**　About 12 minutes for the main path, about 40 for everything.
+# **Time**　About 12 minutes for the main path, about 45 for everything.
 #
 # Run the next cell first, and again after restarting the kernel.
 
@@ -412,14 +412,18 @@ al.table(
 # A walker whose steps go forwards or backwards at random is, after 64, only about 8 from the start. Dividing by $\sqrt{d_k}$ brings the standard deviation back to 1, whatever $d_k$ is.
 
 # %% [markdown] lang="zh-Hant" key="root-curve" tags=[]
-# **深入**　表裡最右邊那一欄是分數絕對值的平均，比標準差再小一點。多量幾種 $d_k$，和理論畫在一起：
+# **深入**　表裡最右邊那一欄是分數絕對值的平均，比標準差再小一點。
+#
+# 多量幾種 $d_k$，和理論畫在一起。這次故意每次只抽 100 對，但是重抽 100 次：點是這 100 個標準差的中位數，色帶是信賴帶（confidence band），裝下其中最中間的 95 個。單憑運氣會差多少，看色帶有多寬就知道。
 
-# %% [markdown] lang="en" key="root-curve" of="067b92c74d84" tags=[]
-# **Deeper**　The rightmost column of the table is the mean absolute score, a little smaller than the standard deviation. Measure more values of $d_k$ and draw them with the theory:
+# %% [markdown] lang="en" key="root-curve" of="8c614db2b771" tags=[]
+# **Deeper**　The rightmost column of the table is the mean absolute score, a little smaller than the standard deviation.
+#
+# Measure more values of $d_k$ and draw them with the theory. This time a draw has only 100 pairs, on purpose, but there are 100 draws: the dot is the median of these 100 standard deviations, and the confidence band holds the middle 95 of them. Its width shows how far chance alone can stray.
 
 # %% key="root-figure" tags=[]
 widths = (1, 4, 16, 64, 256, 1024, 4096)
-plotting.plot_growth(experiments.score_spreads(widths));
+plotting.plot_growth(experiments.score_spreads(widths, pairs=100, draws=100));
 
 # %% [markdown] lang="zh-Hant" key="root-unit" tags=[]
 # **再猜一次**　先把每個隨機向量的長度都縮成 1，變成單位向量（unit vector），再做點積。$d_k$ 變大時，分數的標準差會變大（填 1）、不變（填 0），還是變小（填 -1）？
@@ -448,6 +452,30 @@ al.table(
 
 # %% [markdown] lang="en" key="root-unit-claim" of="5b9797732e2d" tags=[]
 # It shrinks, following $1/\sqrt{d_k}$: the higher the dimension, the closer two random directions are to a right angle. "Every component has variance 1" is not "the whole vector has length 1": vectors of the first kind are about $\sqrt{d_k}$ long, and two vectors of length $\sqrt{d_k}$ each have a dot product $d_k$ times that of unit vectors.
+
+# %% [markdown] lang="zh-Hant" key="root-sigma" tags=[]
+# **再猜一次**　要是分量的變異數不是 1 呢？讓查詢的分量標準差是 2，鍵的是 3，$d_k = 64$。分數的標準差大約是多少？
+
+# %% [markdown] lang="en" key="root-sigma" of="36dc07890ccf" tags=[]
+# **Guess again**　And if the components do not have variance 1? Let those of queries have standard deviation 2, those of keys 3, and $d_k = 64$. Roughly what is the standard deviation of the scores?
+
+# %% key="root-sigma-guess" tags=[]
+guess = None  # 0 …
+
+# %% key="root-sigma-code" tags=[]
+wide = experiments.score_spreads((64,), sigma_q=2, sigma_k=3)
+al.show(
+    guess=guess,
+    measured=wide.std[0],
+    predicted=wide.predicted_std[0],
+    divided_by_root=wide.std[0] / np.sqrt(64),
+)
+
+# %% [markdown] lang="zh-Hant" key="root-sigma-claim" tags=[]
+# 量到的跟著 $\sigma_q\, \sigma_k \sqrt{d_k}$ 走：兩邊的標準差和 $\sqrt{d_k}$ 全部相乘。除以 $\sqrt{d_k}$ 只拿掉 $d_k$，剩下的 $\sigma_q\, \sigma_k$ 原封不動。向量自己變長，縮放管不著；2.7 會再碰到這件事。
+
+# %% [markdown] lang="en" key="root-sigma-claim" of="6ba0c054dec5" tags=[]
+# It follows $\sigma_q\, \sigma_k \sqrt{d_k}$: both standard deviations and $\sqrt{d_k}$ multiplied together. Dividing by $\sqrt{d_k}$ takes out $d_k$ and nothing else; $\sigma_q\, \sigma_k$ stays. Scaling has no say in how long the vectors are, which will come up again in 2.7.
 
 # %% [markdown] lang="zh-Hant" key="root-paper" tags=["core"]
 # **常見的誤會**　「兩個隨機單位向量（unit vector，長度是 1）的點積，大小約是 $\sqrt{d}$。」那是分量的變異數為 1 的向量；單位向量的點積反而隨 $1/\sqrt{d}$ 變小。
@@ -635,12 +663,12 @@ al.table(
 # %% [markdown] lang="zh-Hant" key="frozen-saturation-claim" tags=["core"]
 # 「看」那一列的分數放大越多，$1 - w$ 和 $w(1-w)$ 就越接近 0；最右邊一欄是全部 36 個導數裡最大的，也一樣。**贏家和輸家的梯度一起消失**，傳回 $Q$ 和 $K$ 的訊號都得乘上這些數。
 #
-# 只要 $q$ 和 $k$ 的分量散布在 1 左右，縮放就讓每一列都還是軟的，$d_k$ 多大都一樣。至於凍結會拖累訓練，那是論文的懷疑，這裡沒有量。
+# 只要 $q$ 和 $k$ 的分量散布在 1 左右，縮放就讓每一列都還是軟的，$d_k$ 多大都一樣。至於凍結會不會拖累訓練，那是論文的懷疑；第 5 課讓兩邊真的比一場。
 
-# %% [markdown] lang="en" key="frozen-saturation-claim" of="532900470c51" tags=["core"]
+# %% [markdown] lang="en" key="frozen-saturation-claim" of="2bff39c67984" tags=["core"]
 # The more the scores of "reads" are stretched, the closer $1 - w$ and $w(1-w)$ come to 0; so does the last column, the largest of all 36 derivatives. **Winner and losers lose their gradients together**, and any signal back to $Q$ and $K$ is multiplied by these numbers.
 #
-# While the components of $q$ and $k$ spread by about 1, scaling keeps rows soft, whatever $d_k$ is. That frozen rows hold training back is the paper's suspicion, not measured here.
+# While the components of $q$ and $k$ spread by about 1, scaling keeps rows soft, whatever $d_k$ is. Whether frozen rows hold training back is the paper's suspicion; lesson 5 runs the race.
 
 # %% [markdown] lang="zh-Hant" key="frozen-play" tags=["core"]
 # **動手玩**　按「▶ 播放」，$d_k$ 就一步一步變大。**先猜猜看**：「分數除以」選 $\sqrt{d_k}$，分數的標準差和有效鍵數還會變嗎？改選 $d_k$，權重會變尖銳，還是變平均？
@@ -659,6 +687,56 @@ panels.scaling_panel()
 
 # %% [markdown] lang="en" key="frozen-answer" of="8384f5010d95" tags=["core"]
 # With $\sqrt{d_k}$ neither changes with $d_k$ any more. Dividing by $d_k$ overdoes it: scores shrink towards 0, weights turn even.
+
+# %% [markdown] lang="zh-Hant" key="frozen-share" tags=[]
+# **深入，先猜猜看**　有效鍵數量的是權重。梯度也數一數：一列裡有多少鍵的 $w(1-w)$ 超過 $0.1/T$，也就是大約有平分時的十分之一？這樣的鍵，分數動一動，權重還跟得上。
+#
+# $d_k = 64$ 的隨機向量，鍵從 16 個加到 1024 個、16384 個。這種鍵所佔的比例會變大（填 1）、差不多（填 0），還是變小（填 -1）？
+
+# %% [markdown] lang="en" key="frozen-share" of="da51e8f821a9" tags=[]
+# **Deeper, guess first**　Effective keys measure weights. Now count gradients: how many keys of a row have $w(1-w)$ above $0.1/T$, about a tenth of what an even share would give? Nudge the score of such a key, and its weight still follows.
+#
+# Take random vectors with $d_k = 64$ and let the keys grow from 16 to 1024 and 16384. Does the portion of such keys grow (write 1), stay about the same (write 0) or shrink (write -1)?
+
+# %% key="frozen-share-guess" tags=[]
+my_trends = {"1": None, "√d_k": None}
+
+# %% key="frozen-share-code" tags=[]
+lengths = (16, 1024, 16384)
+grid = experiments.saturation_grid((64,), lengths, d_model=al.ANDREA_120M.d_model)
+shares = grid.gradient_share[:, 0]  # (3, 4)
+divisors = ["1", "√d_k", "d_k", "√d_model"]
+
+al.table(
+    divisor=divisors[:2],
+    guess=[al.answer(my_trends, divisor) for divisor in divisors[:2]],
+    measured=np.sign((shares[-1] - shares[0]).round(1))[:2].astype(int),
+)
+
+# %% key="frozen-share-table" tags=[]
+theory = grid.keys_theory[:, 0].ravel()  # (12,)
+al.table(
+    T=np.repeat(lengths, 4),
+    divisor=divisors * 3,
+    share_above=shares.ravel(),
+    largest_weight=grid.largest_weight[:, 0].ravel(),
+    effective_keys=grid.effective_keys[:, 0].ravel(),
+    keys_theory=["—" if np.isnan(keys) else keys for keys in theory],
+)
+
+# %% [markdown] lang="zh-Hant" key="frozen-share-claim" tags=[]
+# 這是 64 個隨機查詢的結果。除以 $\sqrt{d_k}$，不管鍵有多少，九成多都還有梯度；不縮放，比例一路往下掉，鍵再多也輪不到它們。
+#
+# 除以 $d_k$ 或 $\sqrt{d_{\text{model}}}$ 呢？每個鍵都有梯度，可是權重也幾乎平分，等於什麼都沒挑。**梯度多，不代表注意力就好**，兩把尺要一起看。
+#
+# 最右邊一欄的 $s$ 是分數的標準差。$s = 1$ 的時候，$T e^{-s^2/2}$ 就是 $T/\sqrt{e}$。$s^2$ 一旦超過 $2 \ln T$，這一列已經凍結，公式不再管用，表裡就寫「—」。
+
+# %% [markdown] lang="en" key="frozen-share-claim" of="bb676e7a5bd4" tags=[]
+# These are results for 64 random queries. Divided by $\sqrt{d_k}$, more than nine keys in ten still have a gradient, however many there are; without scaling the portion keeps falling, and more keys just means more that get nothing.
+#
+# And divided by $d_k$ or $\sqrt{d_{\text{model}}}$? Every key has a gradient, but the weights are nearly even too, and nothing is picked out. **Plenty of gradient does not make good attention**; read both rulers together.
+#
+# In the rightmost column $s$ is the standard deviation of the scores. With $s = 1$, $T e^{-s^2/2}$ is just $T/\sqrt{e}$. Once $s^2$ exceeds $2 \ln T$ the row is frozen, the formula no longer holds, and the table says "—".
 
 # %% [markdown] lang="zh-Hant" key="frozen-output" tags=[]
 # **深入**　那模型最後的 softmax 呢？語言模型的輸出也是 softmax，後面接交叉熵（cross-entropy）損失 $L = -\ln w_y$，$y$ 是正確答案的編號。要是它很有把握，卻答錯了，會不會也沒有梯度可學？
@@ -728,6 +806,8 @@ for d_k in widths:
         found.append(al.softmax(K @ q / np.sqrt(d_k))[0])  # (T,) → ()
     medians.append(np.median(found))
 
+measured = experiments.perfect_match(widths, T, trials=400).measured  # (3,)
+al.show(agrees=np.allclose(medians, measured, rtol=1e-3))
 al.table(
     d_k=widths,
     guess=[al.answer(my_weight, d_k) for d_k in widths],
@@ -752,11 +832,29 @@ al.table(
 # %% key="match-figure" tags=[]
 plotting.plot_perfect_match(experiments.perfect_match((8, 16, 32, 64, 128), trials=400));
 
-# %% [markdown] lang="zh-Hant" key="match-recap" tags=[]
-# 這是 ANDREA-12M 和 ANDREA-120M 的一個差別：在 1024 個鍵裡找一個完全相符的，32 維的頭會被雜訊淹沒，64 維的頭多半找得到。不過這裡的長度都是隨機向量的長度；訓練過的模型可以把某些查詢和鍵拉長，讓訊號更大聲。
+# %% [markdown] lang="zh-Hant" key="match-family" tags=[]
+# **再猜一次**　ANDREA-480M 的參數將近 ANDREA-120M 的五倍，頭也多一倍。它的一個頭，給完美的鍵的權重會更多嗎？填 `True`（是）或 `False`（否）。
 
-# %% [markdown] lang="en" key="match-recap" of="48ab2320c5e5" tags=[]
-# This is one difference between ANDREA-12M and ANDREA-120M: when one exact match must be found among 1024 keys, a head 32 wide drowns in noise, and a head 64 wide mostly finds it. The lengths here are those of random vectors, though; a trained model can make some queries and keys longer and so turn up the signal.
+# %% [markdown] lang="en" key="match-family" of="cd358366742b" tags=[]
+# **Guess again**　ANDREA-480M has almost five times the parameters of ANDREA-120M and twice as many heads in a layer. Does one of its heads give the perfect key more weight? Write `True` (yes) or `False` (no).
+
+# %% key="match-family-guess" tags=[]
+guess = None  # True, False
+
+# %% key="match-family-code" tags=[]
+family = experiments.family_match(trials=400)
+al.show(guess=guess, measured=family.measured[2] > family.measured[1])
+al.table(model=family.model, d_k=family.d_k, measured=family.measured, predicted=family.formula)
+
+# %% [markdown] lang="zh-Hant" key="match-recap" tags=[]
+# 這是 ANDREA-12M 和 ANDREA-120M 的一個差別：在 1024 個鍵裡找一個完全相符的，32 維的頭會被雜訊淹沒，64 維的頭多半找得到。ANDREA-480M 的頭也是 64 維，結果就和 ANDREA-120M 一樣：**看的是一個頭的 $d_k$，不是模型有多大**。
+#
+# 不過這裡的長度都是隨機向量的長度；訓練過的模型可以把某些查詢和鍵拉長，讓訊號更大聲。
+
+# %% [markdown] lang="en" key="match-recap" of="9f792b80b47d" tags=[]
+# This is one difference between ANDREA-12M and ANDREA-120M: when one exact match must be found among 1024 keys, a head 32 wide drowns in noise, and a head 64 wide mostly finds it. The heads of ANDREA-480M are 64 wide as well, so they do just as those of ANDREA-120M: **what counts is the $d_k$ of one head, not the size of the model**.
+#
+# The lengths here are those of random vectors, though; a trained model can make some queries and keys longer and so turn up the signal.
 
 # %% [markdown] lang="zh-Hant" key="units" tags=[]
 # ## 2.7　換個地方除，可以嗎
@@ -1022,45 +1120,36 @@ al.table(
 my_larger = {16: None, 1024: None}
 
 # %% key="ruler-code" tags=[]
-def jacobian_norm(w):  # (…, T) → (…,)
-    squares = (w**2).sum(axis=-1)
-    return np.sqrt(squares - 2 * (w**3).sum(axis=-1) + squares**2)
-
-
 w = al.softmax(np.arange(5))  # (5,)
-assert np.isclose(jacobian_norm(w), np.linalg.norm(np.diag(w) - np.outer(w, w)))
+jacobian = np.diag(w) - np.outer(w, w)  # (5, 5)
+by_matrix = np.sqrt((jacobian**2).sum())  # ()
 
-rng = np.random.default_rng(0)
-lengths, d_k = (16, 1024, 16384), 64
-norms, keys, shares = [], [], []
-for T in lengths:
-    Q, K = rng.standard_normal((64, d_k)), rng.standard_normal((T, d_k))  # (64, 64), (T, 64)
-    rows = [al.softmax(Q @ K.T / divisor) for divisor in (1, np.sqrt(d_k))]  # (64, T)
-    norms.append([np.median(jacobian_norm(w)) for w in rows])
-    keys.append([np.median(experiments.effective_keys(w)) for w in rows])
-    shares.append([np.median((w * (1 - w) > 0.1 / T).mean(axis=-1)) for w in rows])
+rulers = experiments.misleading_rulers((16, 1024, 16384))
+norms = rulers.jacobian_norm  # (3, 2)
 
+al.show(agrees=np.isclose(by_matrix, experiments.jacobian_norm(w)))
 al.table(
-    T=lengths[:2],
-    guess=[al.answer(my_larger, T) for T in lengths[:2]],
-    measured=[int(np.argmax(pair)) + 1 for pair in norms[:2]],
+    T=rulers.T[:2],
+    guess=[al.answer(my_larger, T) for T in rulers.T[:2]],
+    measured=norms[:2].argmax(axis=-1) + 1,
 )
 
 # %% key="ruler-table" tags=[]
 al.table(
-    T=np.repeat(lengths, 2),
+    T=np.repeat(rulers.T, 2),
     divisor=["1", "√d_k"] * 3,
-    jacobian_norm=np.ravel(norms),
-    effective_keys=np.ravel(keys),
-    share_above=np.ravel(shares),
+    jacobian_norm=norms.ravel(),
+    **{al.label("fixed_share", threshold=rulers.threshold): rulers.fixed_share.ravel()},
+    effective_keys=rulers.effective_keys.ravel(),
+    share_above=rulers.gradient_share.ravel(),
 )
 
 # %% [markdown] lang="zh-Hant" key="ruler-claim" tags=[]
-# $T = 16$ 時縮放的比較大，$T = 1024$ 時卻反過來，看起來好像不縮放的梯度比較暢通！其實是尺有問題：一千個鍵平分的時候，每個權重只有千分之一，範數本來就小；少數幾個鍵平分，範數反而大。用固定的門檻去量 $w(1-w)$ 也會掉進同一個坑。
+# $T = 16$ 時縮放的比較大，$T = 1024$ 時卻反過來，看起來好像不縮放的梯度比較暢通！其實是尺有問題：一千個鍵平分的時候，每個權重只有千分之一，範數本來就小；少數幾個鍵平分，範數反而大。用固定的門檻去數 $w(1-w)$，也會掉進同一個坑：表裡那一欄，到了 $T = 16384$ 也反過來了。
 #
-# 好的尺要扣掉 $T$ 的影響。有效鍵數是一種；另一種是數一數，有多少鍵的 $w(1-w)$ 超過 $0.1/T$，也就是平分時的十分之一。這個比例，縮放的在每個 $T$ 都很高，不縮放的一路往下掉。挑尺之前，先問問它量的是不是你要問的事。
+# 好的尺要扣掉 $T$ 的影響。有效鍵數是一種；另一種是 2.5 深入小節數過的：門檻跟著 $T$ 走，有多少鍵的 $w(1-w)$ 超過 $0.1/T$。這個比例，縮放的在每個 $T$ 都很高，不縮放的一路往下掉。挑尺之前，先問問它量的是不是你要問的事。
 
-# %% [markdown] lang="en" key="ruler-claim" of="de371cc03b7f" tags=[]
-# At $T = 16$ the scaled one is larger, and at $T = 1024$ it is the other way round, as if gradients flowed better without scaling! The ruler is at fault: where a thousand keys share evenly, each weight is one thousandth and the norm is small by nature; where a few keys share, it is large. A fixed threshold on $w(1-w)$ falls into the same trap.
+# %% [markdown] lang="en" key="ruler-claim" of="449c11e4813d" tags=[]
+# At $T = 16$ the scaled one is larger, and at $T = 1024$ it is the other way round, as if gradients flowed better without scaling! The ruler is at fault: where a thousand keys share evenly, each weight is one thousandth and the norm is small by nature; where a few keys share, it is large. Counting by a fixed threshold on $w(1-w)$ falls into the same trap: in the table that column, too, has turned round by $T = 16384$.
 #
-# A good ruler takes out the effect of $T$. Effective keys are one; another is to count how many keys have $w(1-w)$ above $0.1/T$, a tenth of an even share. With scaling this portion is high at every $T$; without, it keeps falling. Before you choose a ruler, ask whether it measures what you want to know.
+# A good ruler takes out the effect of $T$. Effective keys are one; another is the count from the deeper part of 2.5, whose threshold moves with $T$: how many keys have $w(1-w)$ above $0.1/T$. With scaling this portion is high at every $T$; without, it keeps falling. Before you choose a ruler, ask whether it measures what you want to know.

@@ -23,11 +23,11 @@
 #
 # **事先要會的**　第 1 課的四個步驟；第 2 課的縮放和 softmax。
 #
-# **時間**　只走主線約 11 分鐘，全部約 30 分鐘。
+# **時間**　只走主線約 11 分鐘，全部約 35 分鐘。
 #
 # 先執行下一格；重新啟動核心以後，也要先執行它。
 
-# %% [markdown] lang="en" key="title" of="f40e8bd31065" tags=["core"]
+# %% [markdown] lang="en" key="title" of="48fcdb69ec44" tags=["core"]
 # # 3　The causal mask
 #
 # **What you will be able to do**
@@ -40,7 +40,7 @@
 #
 # **What you bring along**　The four steps of lesson 1; scaling and softmax from lesson 2.
 #
-# **Time**　About 11 minutes for the main path, about 30 for everything.
+# **Time**　About 11 minutes for the main path, about 35 for everything.
 #
 # Run the next cell first, and again after restarting the kernel.
 
@@ -831,11 +831,16 @@ panels.mask_panel()
 # - **替換**：看不到的格子換成這個數。
 # - **相加**：遮罩寫成 1 和 0，分數加上 $(1 - m) \cdot (-10^9)$。
 #
-# 題目只有一列、兩個鍵：第一個看得到，分數是 $s$；第二個看不到，分數是 0。權重應該是 $[1, 0]$。如果兩個都看不到，就是空列。
+# 題目只有一列、兩個鍵：第一個看得到，分數是 $s$；第二個看不到，分數是 0。權重應該是 $[1, 0]$。如果兩個都看不到，就是空列，這時 $s = 1$。
 #
-# **先猜猜看**　$-10^9$ 和 $-\infty$ 一樣好嗎？填 `True`（是）或 `False`（否）。
+# 除了上面三個值，再試兩個：每種精度裝得下的最小有限數，還有 0。
+#
+# **先猜猜看**　填 `True`（是）或 `False`（否）。
+#
+# 1. 用替換的寫法，$-10^9$ 和 $-\infty$ 一樣好嗎？
+# 2. 這五個值裡面，有沒有哪一個用替換的寫法，在雙精度（float64）的每種情況都對？
 
-# %% [markdown] lang="en" key="values" of="fb9d5ef28dac" tags=[]
+# %% [markdown] lang="en" key="values" of="351a92d36f24" tags=[]
 # ## A.　Appendix: $-\infty$, $-10^9$, $-10^4$
 #
 # Many programs do not use $-\infty$ but a mask value that is "small enough", such as $-10^9$ or $-10^4$. There are two ways of writing it:
@@ -843,83 +848,113 @@ panels.mask_panel()
 # - **Replace**: a hidden cell gets this number.
 # - **Add**: the mask is written in 1 and 0, and $(1 - m) \cdot (-10^9)$ is added to the scores.
 #
-# The exercise has one row and two keys: the first is visible, with the score $s$; the second is hidden, with the score 0. The weights should be $[1, 0]$. If both are hidden, the row is empty.
+# The exercise has one row and two keys: the first is visible, with the score $s$; the second is hidden, with the score 0. The weights should be $[1, 0]$. If both are hidden, the row is empty; then $s = 1$.
 #
-# **Guess first**　Is $-10^9$ as good as $-\infty$? Write `True` (yes) or `False` (no).
+# Beside the three values above, try two more: the lowest finite number of each precision, and 0.
+#
+# **Guess first**　Write `True` (yes) or `False` (no).
+#
+# 1. When replacing, is $-10^9$ as good as $-\infty$?
+# 2. Is there one among the five that, when replacing, is right in every case in double precision (float64)?
 
 # %% key="values-guess" tags=[]
-guess = None  # True, False
+my_answers = {1: None, 2: None}
 
 # %% key="values-replace" tags=[]
-dtypes = ("float64", "float32", "float16")
-mask_values = {"−∞": -np.inf, "−10⁹": -1e9, "−10⁴": -1e4}
+found = experiments.mask_outcomes()  # (2, 5, 3, 4)
+names = ["−∞", "−10⁹", "−10⁴", al.label("lowest_number"), "0"]
 lows = {"s = 1": 1.0, "s = −2·10⁴": -2e4, "s = −2·10⁹": -2e9}
-cases = [(name, dtype) for name in mask_values for dtype in dtypes]
-seen, empty = np.array([[True, False]]), np.array([[False, False]])
+cases = [*lows, al.label("empty_row")]
+places = list(np.ndindex(5, 3))
 
 
-def weights_by(rule, s, mask):
-    scores = np.array([[s, 0.0]])  # (1, 2)
-    return [rule(scores, mask, mask_values[name], dtype)[0] for name, dtype in cases]
+def outcome_table(rule):
+    def cell(*place):  # () → (2,)
+        word = f"became_{found.outcome[place]}"
+        return al.label(word, weights=found.weights[place].round(2))
+
+    return al.table(
+        mask_value=[names[value] for value, _ in places],
+        precision=[found.dtypes[dtype] for _, dtype in places],
+        **{name: [cell(rule, *place, i) for place in places] for i, name in enumerate(cases)},
+    )
 
 
-fill = experiments.fill_mask
-leaks = {
-    value: [fill(np.array([[s, 0.0]]), seen, value)[0, 1] for s in lows.values()]
-    for value in (-np.inf, -1e9)
-}
-al.show(guess=guess, measured=leaks[-1e9] == leaks[-np.inf])
+right = found.outcome[0, :, 0] == "right"  # (5, 4)
 al.table(
-    mask_value=[name for name, _ in cases],
-    precision=[dtype for _, dtype in cases],
-    **{name: weights_by(fill, s, seen) for name, s in lows.items()},
-    empty_row=weights_by(fill, 1.0, empty),
+    question=[1, 2],
+    guess=[al.answer(my_answers, n) for n in (1, 2)],
+    measured=[np.array_equal(right[1], right[0]), right.all(axis=-1).any()],
 )
+
+# %% key="values-replace-table" tags=[]
+outcome_table(0)
 
 # %% [markdown] lang="zh-Hant" key="values-replace-claim" tags=[]
 # 一種情況一種情況看：
 #
 # - **真正的分數比遮罩值還低**，看不到的鍵反而贏，權重 1 全給了它。$-10^4$ 輸給 $-2 \cdot 10^4$，$-10^9$ 輸給 $-2 \cdot 10^9$。
 # - **空列**遇到有限的遮罩值，權重是 $[0.5, 0.5]$：看起來像正常的注意力，其實全給了不准看的鍵。$-\infty$ 給的是 NaN，至少看得出有問題。
-# - **半精度（float16）** 最大只到 65504，$-10^9$ 放不下，溢位（overflow）成 $-\infty$；分數 $-2 \cdot 10^9$ 也一樣，兩個 $-\infty$ 相減就是 NaN。
+# - **半精度（float16）** 最大只到 65504，$-10^9$ 放不下，溢位（overflow）成 $-\infty$，空列就成了 NaN。分數 $-2 \cdot 10^9$ 也放不下，那是題目的問題，不怪遮罩。
+# - **最小的有限數**：沒有分數比它更低，所以不會漏；可是空列照樣平分。
+# - **0** 根本沒有遮：$e^0 = 1$，看不到的鍵照樣分到一份。
 
-# %% [markdown] lang="en" key="values-replace-claim" of="7b1ff0c72ed7" tags=[]
+# %% [markdown] lang="en" key="values-replace-claim" of="3f9c367a9ef1" tags=[]
 # Take it case by case:
 #
 # - **Where the real score is lower than the mask value**, the hidden key wins and takes the whole weight of 1. $-10^4$ loses to $-2 \cdot 10^4$, and $-10^9$ to $-2 \cdot 10^9$.
 # - **An empty row** with a finite mask value gets $[0.5, 0.5]$: it looks like ordinary attention, yet all of it lies on forbidden keys. $-\infty$ gives NaN, which at least shows that something is wrong.
-# - **Half precision (float16)** ends at 65504. There is no room for $-10^9$, which overflows to $-\infty$; so does the score $-2 \cdot 10^9$, and the difference of two $-\infty$ is NaN.
+# - **Half precision (float16)** ends at 65504. There is no room for $-10^9$, which overflows to $-\infty$, and the empty row turns into NaN. Nor is there room for the score $-2 \cdot 10^9$, which is the fault of the exercise and not of the mask.
+# - **The lowest finite number**: no score lies below it, so nothing leaks; but the empty row is still split evenly.
+# - **0** masks nothing: $e^0 = 1$, and the hidden key gets its share.
+
+# %% [markdown] lang="zh-Hant" key="values-add-ask" tags=[]
+# **再猜一次**　換成相加的寫法。下面三種，哪幾種連**看得到**的鍵都會變成 NaN？填一串編號，像 `[1, 2]`。
+#
+# 1. 半精度，$-\infty$
+# 2. 半精度，$-10^9$
+# 3. 單精度，$-10^9$
+
+# %% [markdown] lang="en" key="values-add-ask" of="93bcc8c57c9d" tags=[]
+# **Guess again**　Now by adding. In which of these does even the **visible** key become NaN? Write a list of numbers, like `[1, 2]`.
+#
+# 1. half precision, $-\infty$
+# 2. half precision, $-10^9$
+# 3. single precision, $-10^9$
+
+# %% key="values-add-guess" tags=[]
+guess = None  # [1 … 3]
 
 # %% key="values-add" tags=[]
-add = experiments.add_mask
 with np.errstate(over="ignore", invalid="ignore"):
-    added = (1 - seen[0].astype("float16")) * np.array(-1e9).astype("float16")  # (2,)
+    m = np.array([1, 0], dtype="float16")  # (2,)
+    added = (1 - m) * np.array(-1e9).astype("float16")  # (2,)
 
-al.show(added_float16=added)
-al.table(
-    mask_value=[name for name, _ in cases],
-    precision=[dtype for _, dtype in cases],
-    **{name: weights_by(add, s, seen) for name, s in lows.items()},
-    empty_row=weights_by(add, 1.0, empty),
-)
+lost = [found.outcome[1, value, dtype, 0] == "nan" for value, dtype in ((0, 2), (1, 2), (1, 1))]
+al.show(guess=guess, measured=np.flatnonzero(lost) + 1, added_float16=added)
+outcome_table(1)
 
 # %% [markdown] lang="zh-Hant" key="values-add-claim" tags=[]
-# 相加的毛病更多。半精度的 $-10^9$ 已經是 $-\infty$，**看得到**的鍵加上的是 $0 \cdot (-\infty)$，也就是 NaN，整列就毀了；直接用 $-\infty$，在每一種精度都是這樣。空列更有趣：大家都加上同一個數，softmax 不理會，結果等於沒有遮罩；數字太大的時候（單精度的 $-10^9$、半精度的 $-10^4$），連小小的分數也會一起吞掉，變成平均分配。
+# 相加的毛病更多。半精度的 $-10^9$ 已經是 $-\infty$，**看得到**的鍵加上的是 $0 \cdot (-\infty)$，也就是 NaN，整列就毀了；直接用 $-\infty$，在每一種精度都是這樣。空列更有趣：大家都加上同一個數，softmax 不理會，結果等於沒有遮罩；數字太大的時候（單精度的 $-10^9$、半精度的 $-10^4$、每種精度的最小數），連小小的分數也會一起吞掉，變成平均分配。
 #
 # 這個套件的做法：遮罩一律是布林，用 `&` 合併，最後用 `where` 換成 $-\infty$ 一次；空列在相除之前先認出來，權重是 0；半精度用單精度來算。同樣的題目：
 
-# %% [markdown] lang="en" key="values-add-claim" of="df92b3319e5d" tags=[]
-# Adding has more troubles. In half precision $-10^9$ is already $-\infty$, so a **visible** key gets $0 \cdot (-\infty)$ added, which is NaN, and the row is lost; with $-\infty$ itself this happens in every precision. The empty row is curious: the same number is added to all, softmax takes no notice, and the result is as if there were no mask; and where the number is too large ($-10^9$ in single precision, $-10^4$ in half), it swallows the small scores as well and leaves an even split.
+# %% [markdown] lang="en" key="values-add-claim" of="c494e1bdf87d" tags=[]
+# Adding has more troubles. In half precision $-10^9$ is already $-\infty$, so a **visible** key gets $0 \cdot (-\infty)$ added, which is NaN, and the row is lost; with $-\infty$ itself this happens in every precision. The empty row is curious: the same number is added to all, softmax takes no notice, and the result is as if there were no mask; and where the number is too large ($-10^9$ in single precision, $-10^4$ in half, the lowest number in any), it swallows the small scores as well and leaves an even split.
 #
 # What this package does: masks are always Boolean and combined by `&`; `where` puts in $-\infty$ once, at the end; an empty row is recognized before the division and gets weights of 0; half precision is computed in single precision. The same exercise again:
 
 # %% key="values-package" tags=[]
+seen, empty = np.array([[True, False]]), np.array([[False, False]])  # (1, 2), (1, 2)
+
+
 def package_weights(s, mask, dtype):
     with np.errstate(over="ignore", invalid="ignore"):
         q, k = np.array([[1.0]], dtype), np.array([[s], [0.0]]).astype(dtype)  # (1, 1), (2, 1)
         return al.attention_weights(q, k, mask=mask, scale=1.0)[0]
 
 
+dtypes = found.dtypes
 al.table(
     precision=dtypes,
     **{name: [package_weights(s, seen, dtype) for dtype in dtypes] for name, s in lows.items()},
@@ -931,3 +966,83 @@ al.table(
 
 # %% [markdown] lang="en" key="values-recap" of="f6b24299a577" tags=[]
 # The weight of a hidden key is always 0, in all three precisions; the empty row is $[0, 0]$. There is a single NaN: half precision has no number $-2 \cdot 10^9$, so the score is $-\infty$ before the exercise begins. Even then the hidden key gets nothing.
+
+# %% [markdown] lang="zh-Hant" key="probes" tags=[]
+# ## B.　附錄：再兩種探測
+#
+# 3.2 的因果探測問：未來漏得進來嗎？同樣的辦法還能問兩件事。探測只看輸出，不看內部，所以**你自己寫的函式**也能拿來測；交給它的是副本，你的陣列不會被改到。
+#
+# - **無注意力探測**：一個一個換掉詞元，記下哪幾列跟著動。每一列都只跟著自己動，就是根本沒有看別人。
+# - **排列探測**：把鍵和值成對打亂，再單獨打亂查詢，看輸出怎麼變。
+#
+# **先猜猜看**　第 1 題填一個數，後兩題填 `True`（是）或 `False`（否）。
+#
+# 1. 有因果遮罩，「第 $i$ 列跟著詞元 $j$ 動」的格子，36 格裡有幾格？
+# 2. 沒有遮罩，把鍵和值成對打亂，輸出會變嗎？
+# 3. 有因果遮罩，輸出會變嗎？
+
+# %% [markdown] lang="en" key="probes" of="15b080cd3352" tags=[]
+# ## B.　Appendix: two more probes
+#
+# The causality probe of 3.2 asks whether the future leaks in. The same method answers two more questions. A probe looks at outputs only, not inside, so **a function of your own** can be tested as well; it is handed copies, and your arrays stay as they are.
+#
+# - **The no-attention probe** replaces one token after another and notes which rows move. If every row moves with its own token alone, nobody looks at anybody.
+# - **The permutation probe** shuffles keys and values in pairs, then the queries alone, and watches the output.
+#
+# **Guess first**　Write a number for question 1, and `True` (yes) or `False` (no) for the others.
+#
+# 1. Under the causal mask, in how many of the 36 cells does row $i$ move with token $j$?
+# 2. Without a mask, does shuffling the pairs of keys and values change the output?
+# 3. Under the causal mask, does it?
+
+# %% key="probes-guess" tags=[]
+my_answers = {1: None, 2: None, 3: None}
+
+# %% key="probes-measure" tags=[]
+example = al.running_example()
+Q, K, V = al.project_qkv(example.X, example.W_Q, example.W_K, example.W_V)
+
+
+def causal_attention(Q, K, V):
+    return al.attention(Q, K, V, mask="causal")
+
+
+def own_value(Q, K, V):
+    return V
+
+
+ways = {"no_mask": al.attention, "mask_causal": causal_attention, "own_value": own_value}
+looks = [experiments.no_attention_probe(attend, Q, K, V) for attend in ways.values()]
+orders = [experiments.permutation_probe(attend, Q, K, V) for attend in ways.values()]
+
+al.table(
+    question=[1, 2, 3],
+    guess=[al.answer(my_answers, n) for n in (1, 2, 3)],
+    measured=[looks[1].depends.sum(), not orders[0].pairs_stay, not orders[1].pairs_stay],
+)
+
+# %% key="probes-picture" tags=[]
+pictures = {al.label(way): look.depends for way, look in zip(ways, looks, strict=True)}
+plotting.plot_masks(pictures, tokens=[str(i) for i in range(6)]);
+
+# %% key="probes-table" tags=[]
+al.table(
+    way=[al.label(way) for way in ways],
+    looks_elsewhere=[look.looks_elsewhere.sum() for look in looks],
+    pairs_stay=[order.pairs_stay for order in orders],
+    rows_follow=[order.rows_follow for order in orders],
+)
+
+# %% [markdown] lang="zh-Hant" key="probes-claim" tags=[]
+# 圖是一格一格**量**出來的，沒有讀任何遮罩；因果那一張，正好就是因果遮罩的下三角。只回傳自己的值的函式只剩對角線：沒有一列看別人，那就不叫注意力。
+#
+# 沒有遮罩的注意力不在乎順序：鍵和值只要成對，怎麼排都一樣；查詢換位，輸出就跟著換位。「書 借」和「借 書」對它沒有分別，所以模型要另外加上位置嵌入（position embedding）。加了因果遮罩，誰看得到誰由位置決定，順序就有差了。
+#
+# 換成你的：寫一個自己的 `my_attention(Q, K, V)`，在 `ways` 裡頂替 `own_value` 這個函式，再執行這幾格。
+
+# %% [markdown] lang="en" key="probes-claim" of="60dcc5d606bd" tags=[]
+# The pictures are **measured** cell by cell, without reading any mask; the causal one is just the lower triangle of the causal mask. The function that returns its own value has only the diagonal left: no row looks at another, and that is no attention.
+#
+# Attention without a mask does not care about order: as long as keys and values stay in pairs, any arrangement will do, and when queries change places, the rows follow. "book borrows" and "borrows book" are the same to it, which is why a model adds a position embedding. Under the causal mask positions decide who sees whom, and order matters.
+#
+# Now yours: write your own `my_attention(Q, K, V)`, put it into `ways` in place of the function `own_value`, and run these cells again.
