@@ -13,6 +13,8 @@ Everywhere d_v = d_k, T_q = T_k = T (in a decoder step T_q = 1), and the mask is
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from . import tiled_backward
 from .masks import check_whole
 from .tiled_fast import KEYS, QUERIES, WORTH_THREADS
@@ -42,6 +44,11 @@ class Cost:
         The result itself.
     rounds : int
         How often Python goes through the steps: once for all heads, or for each head.
+    read_bytes : int
+        Of the bytes moved, those that make no large new array: read where they lie, or passed on
+        within the cache.
+    converted : int
+        Numbers brought from float16 to float32, or back.
     """
 
     multiplications: int
@@ -50,6 +57,8 @@ class Cost:
     working_bytes: int
     output_bytes: int
     rounds: int = 1
+    read_bytes: int = 0
+    converted: int = 0
 
     @property
     def flops(self) -> int:
@@ -85,7 +94,7 @@ def textbook_cost(
         In one sentence that names the argument, what came and what is wanted.
     """
     size = _Size(T, d_k, n_head, precision, causal)
-    scores, vectors, wide = size.pairs, size.vectors, size.wide
+    d_k, scores, vectors, wide = size.d_k, size.pairs, size.vectors, size.wide
     # Written once: scores.  Read and written: scaled, masked, difference, exponentials, quotient
     # (and, with a mask, weights).  Read once: for maximum, for sum, by the product with V.
     passes = 1 + 2 * (6 if causal else 5) + 3
@@ -104,6 +113,7 @@ def textbook_cost(
         bytes_moved=passes * scores * wide + mask + rest,
         working_bytes=max(moments),
         output_bytes=vectors * size.item,
+        converted=4 * vectors if size.narrow else 0,
     )
 
 
@@ -127,7 +137,7 @@ def textbook_backward_cost(
         In one sentence that names the argument, what came and what is wanted.
     """
     size = _Size(T, d_k, n_head, precision, causal)
-    scores, vectors, wide = size.pairs, size.vectors, size.wide
+    d_k, scores, vectors, wide = size.d_k, size.pairs, size.vectors, size.wide
     there = textbook_cost(T, d_k, n_head=n_head, precision=precision, causal=causal)
     # Written once: dweights.  Weighted and summed, shifted, weighted, scaled; read by three
     # products.  A mask costs a matrix of zeros, and a pass that chooses between the two, twice.
@@ -146,6 +156,7 @@ def textbook_backward_cost(
         bytes_moved=there.bytes_moved + passes * scores * wide + 2 * size.mask + rest,
         working_bytes=max(moments),
         output_bytes=3 * vectors * size.item,
+        converted=there.converted + 7 * vectors if size.narrow else 0,
     )
 
 
@@ -182,13 +193,14 @@ def tiled_cost(
         In one sentence that names the argument, what came and what is wanted.
     """
     size = _Size(T, d_k, n_head, precision, causal)
-    rows = min(QUERIES if tile is None else check_whole("tile", tile, 1), T)
-    columns = min(tile or KEYS, T)
-    check_whole("threads", threads, 1)
+    T, d_k, n_head = size.T, size.d_k, size.n_head
+    tile = None if tile is None else check_whole("tile", tile, 1)
+    rows, columns = min(tile or QUERIES, T), min(tile or KEYS, T)
+    threads = check_whole("threads", threads, 1)
     pairs = n_head * seen_pairs(T, rows, causal)
     tiles = pairs // rows if rows else 0  # each row of them goes over the keys that it sees once
     alone = size.pairs * 2 * d_k < WORTH_THREADS
-    narrow = precision == "float16"
+    narrow = size.narrow
     worker = (
         rows * (columns + rows)  # the tile, a triangle
         + 3 * rows * d_k  # its queries, its output, a part of that
@@ -204,6 +216,7 @@ def tiled_cost(
         working_bytes=worker * (1 if alone else threads),
         output_bytes=size.vectors * size.item,
         rounds=n_head,
+        converted=4 * size.vectors if narrow else 0,
     )
 
 
@@ -234,13 +247,14 @@ def tiled_backward_cost(
         In one sentence that names the argument, what came and what is wanted.
     """
     size = _Size(T, d_k, n_head, precision, causal)
-    check_whole("threads", threads, 1)
+    T, d_k, n_head = size.T, size.d_k, size.n_head
+    threads = check_whole("threads", threads, 1)
     usual = max(1, min(tiled_backward.QUERIES, tiled_backward.CELLS // max(1, T)))
     rows = min(usual if tile is None else check_whole("tile", tile, 1), T)
     pairs = n_head * seen_pairs(T, rows, causal)
     tiles = pairs // rows if rows else 0
     alone = size.pairs * 2 * d_k < WORTH_THREADS
-    narrow = precision == "float16"
+    narrow = size.narrow
     worker = (
         rows * (2 * T + rows)  # weights and gradients of scores of a tile with all its keys
         + 2 * rows * d_k
@@ -257,6 +271,7 @@ def tiled_backward_cost(
         + (3 * size.vectors * size.wide if narrow else 0),
         output_bytes=3 * size.vectors * size.item,
         rounds=n_head,
+        converted=7 * size.vectors if narrow else 0,
     )
 
 
@@ -273,7 +288,8 @@ def decoder_cost(T: int, d_k: int = 64, *, n_head: int = 1, precision: str = "fl
     Returns
     -------
     Cost
-        `bytes_moved` is little more than the cache, which is read once for each new token.
+        `bytes_moved` is little more than the cache, which is read once for each new token, and
+        where it lies; one of float16 is brought to float32 first, each time.
 
     Raises
     ------
@@ -281,18 +297,21 @@ def decoder_cost(T: int, d_k: int = 64, *, n_head: int = 1, precision: str = "fl
         In one sentence that names the argument, what came and what is wanted.
     """
     size = _Size(T, d_k, n_head, precision, causal=False)
-    scores, kept = n_head * T, 2 * size.vectors
-    narrow = precision == "float16"  # then all that is kept is copied to the wider type first
+    T, d_k, n_head = size.T, size.d_k, size.n_head
+    scores, kept, narrow = n_head * T, 2 * size.vectors, size.narrow
     # Written once: scores.  Read and written: a copy, differences, exponentials, quotient, a copy.
     # Read once: by the search for rows without a key, for maximum, for sum, by the product with V.
     passes = 1 + 2 * 5 + 4
+    moved = kept * (size.item + 2 * size.wide if narrow else size.item)
+    moved += passes * scores * size.wide
     return Cost(
         multiplications=2 * scores * d_k,
         exponentials=scores,
-        bytes_moved=kept * (size.item + 2 * size.wide if narrow else size.item)
-        + passes * scores * size.wide,
+        bytes_moved=moved,
         working_bytes=4 * scores * size.wide + (kept * size.wide if narrow else 0),
         output_bytes=n_head * d_k * size.item,
+        read_bytes=0 if narrow else moved,
+        converted=kept if narrow else 0,
     )
 
 
@@ -344,6 +363,7 @@ def seen_pairs(T: int, tile: int, causal: bool = True) -> int:
     -------
     int
     """
+    T, tile = check_whole("T", T, 0), check_whole("tile", tile, 0 if T == 0 else 1)
     if not causal or T == 0:
         return T * T
     full, rest = divmod(T, tile)
@@ -362,13 +382,15 @@ class _Size:
     causal: bool
 
     def __post_init__(self) -> None:
-        check_whole("T", self.T, 0)
-        check_whole("d_k", self.d_k, 1)
-        check_whole("n_head", self.n_head, 0)
-        if self.precision not in BYTES:
+        for name, least in (("T", 0), ("d_k", 1), ("n_head", 0)):
+            # As Python's own numbers: those of NumPy overflow.
+            object.__setattr__(self, name, check_whole(name, getattr(self, name), least))
+        if self.precision not in tuple(BYTES):  # a tuple: what came may have no hash
             raise ValueError(
                 f'precision must be "float16", "float32" or "float64"; got {self.precision!r}.'
             )
+        if not isinstance(self.causal, (bool, np.bool_)):
+            raise TypeError(f"causal must be True or False; got {self.causal!r}.")
 
     @property
     def item(self) -> int:
@@ -378,6 +400,11 @@ class _Size:
     def wide(self) -> int:
         """Bytes of a number while it is computed with."""
         return max(self.item, 4)
+
+    @property
+    def narrow(self) -> bool:
+        """Whether numbers are brought to a wider type before anything is computed."""
+        return self.item < self.wide
 
     @property
     def pairs(self) -> int:

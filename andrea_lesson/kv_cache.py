@@ -8,11 +8,16 @@ earlier queries are never asked for again.  So a step computes one row instead o
     output  = weights V                      (..., d_v)
 
 That is time that grows with T instead of T², for memory: 2 · T · d_k numbers a head and layer.
+
+Keys and values of float16 are kept as float16, for half the memory is what they are chosen for.
+A CPU computes in float32, so each step widens all that is kept, and that takes several times as
+long as the step itself.  A float32 copy kept beside would save the time, but make the cache of
+float16 larger than one of float32; who has that room keeps float32 from the start.
 """
 
 from typing import Any
 
-from array_api_compat import array_namespace, device
+from array_api_compat import array_namespace, device, size
 
 from .inputs import Array, check_scale, float_arrays, working_type
 from .masks import LONGEST, check_whole
@@ -82,7 +87,7 @@ class KVCache:
         if self._keys is None:
             return 0
         xp = array_namespace(self._keys)
-        numbers = self._keys.size + self._values.size
+        numbers = size(self._keys) + size(self._values)
         return int(numbers * xp.finfo(self._keys.dtype).bits // 8)
 
     def append(self, k: Array, v: Array) -> None:
@@ -105,14 +110,12 @@ class KVCache:
             raise ValueError(f"v must have as many tokens as k, {k.shape[-2]}; got {v.shape[-2]}.")
         if k.shape[-1] == 0:
             raise ValueError("k must have a width d_k of at least 1; got 0.")
-        if self._keys is None:
-            self._keys, self._values = self._room(xp, k), self._room(xp, v)
-        self._check_fits("k", k, self._keys)
-        self._check_fits("v", v, self._values)
-        end = self.length + k.shape[-2]
-        check_whole("length", end, 0, LONGEST)
-        while self.capacity < end:
-            self._grow(xp)
+        if self._keys is not None:
+            self._check_fits("k", k, self._keys)
+            self._check_fits("v", v, self._values)
+        end = check_whole("length", self.length + k.shape[-2], 0, LONGEST)
+        if self._keys is None or self.capacity < end:
+            self._make_room(xp, k, v, end)
         self._keys[..., self.length : end, :] = k
         self._values[..., self.length : end, :] = v
         self.length = end
@@ -181,14 +184,19 @@ class KVCache:
                 "The cache must hold a token before it can be asked; append one first."
             )
 
-    def _room(self, xp: Any, like: Array) -> Array:
-        shape = (*self.lead, self.capacity, like.shape[-1])
-        return xp.empty(shape, dtype=like.dtype, device=device(like))
+    def _make_room(self, xp: Any, k: Array, v: Array, end: int) -> None:
+        """Room for `end` tokens like k and v: of all doublings of the old room the first that will do.
 
-    def _grow(self, xp: Any) -> None:
-        """Twice the room.  Each doubling copies all, but they get so rare that it costs little."""
-        old_keys, old_values = self._keys, self._values
-        self.capacity = min(2 * self.capacity, LONGEST)
-        self._keys, self._values = self._room(xp, old_keys), self._room(xp, old_values)
-        self._keys[..., : self.length, :] = old_keys[..., : self.length, :]
-        self._values[..., : self.length, :] = old_values[..., : self.length, :]
+        Each growth copies all, but they get so rare that it costs little.
+        """
+        capacity = self.capacity
+        while capacity < end:
+            capacity = min(2 * capacity, LONGEST)
+        keys, values = (
+            xp.empty((*self.lead, capacity, one.shape[-1]), dtype=one.dtype, device=device(one))
+            for one in (k, v)
+        )
+        if self._keys is not None:
+            keys[..., : self.length, :] = self.keys
+            values[..., : self.length, :] = self.values
+        self.capacity, self._keys, self._values = capacity, keys, values  # all three, or none

@@ -106,10 +106,12 @@ def measure(
     Raises
     ------
     TypeError, ValueError
-        If `repeats` or `warm_up` is no such number.
+        If `function` cannot be called, or `repeats` or `warm_up` is no such number.
     Exception
         Whatever the function raises, as it is; Ctrl-C and "interrupt the kernel" too.
     """
+    if not callable(function):
+        raise TypeError(f"function must be callable; got {type(function).__name__}.")
     check_whole("repeats", repeats, 1)
     check_whole("warm_up", warm_up, 0)
     cupy = cupy_of(arguments, named)
@@ -188,6 +190,11 @@ class Rates:
         NumPy's exp on an array that stays in the cache, one thread.
     bytes : float
         Read and written by a pass of NumPy over a large array into a new one, one thread.
+    read_bytes : float
+        Read by NumPy's search for the largest in a large array, one thread.  What fits into the
+        processor's cache is read faster.
+    conversions : float
+        Numbers from float16 to float32, one thread.
     call : float
         Seconds of attention over a single key: all checks and calls, with nothing to compute.
     ran_on : Device
@@ -196,6 +203,8 @@ class Rates:
     flops: float
     exponentials: float
     bytes: float
+    read_bytes: float
+    conversions: float
     call: float
     ran_on: Device
 
@@ -212,7 +221,9 @@ class Rates:
             self.call * cost.rounds
             + cost.flops / self.flops
             + cost.exponentials / (self.exponentials * threads)
-            + cost.bytes_moved / self.bytes
+            + (cost.bytes_moved - cost.read_bytes) / self.bytes
+            + cost.read_bytes / self.read_bytes
+            + cost.converted / self.conversions
         )
 
 
@@ -240,6 +251,7 @@ def _rates(precision: str) -> Rates:
     some = -np.abs(rng.standard_normal(2**15)).astype(dtype)
     into = np.empty_like(some)
     large = np.ones(2**25 // dtype.itemsize, dtype=dtype)  # 32 MiB
+    half = np.ones(2**18, dtype=np.float16)
     one = np.ones((1, 1), dtype=dtype)
     # The smallest times: what the machine can do in peace, whatever else may run just now.
     seconds = {
@@ -248,6 +260,8 @@ def _rates(precision: str) -> Rates:
             ("product", lambda: np.matmul(left, right.T, out=product), 30),
             ("exp", lambda: np.exp(some, out=into), 50),
             ("pass", lambda: large * 1.0, 7),
+            ("read", lambda: large.max(), 7),
+            ("convert", lambda: half.astype(np.float32), 7),
             ("call", lambda: attention(one, one, one), 50),
         )
     }
@@ -255,6 +269,8 @@ def _rates(precision: str) -> Rates:
         flops=2 * rows * rows * width / seconds["product"],
         exponentials=some.size / seconds["exp"],
         bytes=2 * large.nbytes / seconds["pass"],
+        read_bytes=large.nbytes / seconds["read"],
+        conversions=half.size / seconds["convert"],
         call=seconds["call"],
         ran_on=device_of(),
     )

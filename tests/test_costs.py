@@ -270,6 +270,9 @@ def test_a_decoder_step_does_what_is_counted(precision):
     buffer = 8192 * max(costs.BYTES[precision], 4)  # NumPy's own, where shapes stretch
     assert found == pytest.approx(cost.working_bytes + buffer, rel=0.05)
     assert cache.nbytes == costs.cache_bytes(T, d_k, n_head=n_head, precision=precision)
+    # The cache is read where it lies, or else every number of it is converted.
+    both = (0, cache.keys.size * 2) if precision == "float16" else (cost.bytes_moved, 0)
+    assert (cost.read_bytes, cost.converted) == both
 
 
 # -- memory --------------------------------------------------------------------------------------
@@ -362,6 +365,12 @@ def test_heads_multiply_everything_but_the_mask():
     assert twelve.multiplications == 12 * 2 * 1024 * 1024 * 64
 
 
+@pytest.mark.parametrize("cost", [costs.textbook_cost, costs.tiled_cost])
+def test_what_is_of_float16_is_converted_there_and_back(cost):
+    assert cost(50, 8, n_head=3, precision="float16").converted == 4 * 3 * 50 * 8
+    assert cost(50, 8, n_head=3).converted == cost(50, 8, n_head=3).read_bytes == 0
+
+
 def test_nothing_costs_nothing():
     empty = costs.Cost(0, 0, 0, 0, 0)
     assert costs.textbook_cost(0) == costs.tiled_cost(0, causal=False) == empty
@@ -383,6 +392,7 @@ def test_a_cost_cannot_be_changed():
         ({"d_k": 0}, ValueError, "d_k must be"),
         ({"n_head": True}, TypeError, "n_head must be"),
         ({"precision": "float8"}, ValueError, "precision must be"),
+        ({"precision": ["float32"]}, ValueError, "precision must be"),
     ],
 )
 def test_what_is_refused(wrong, error, words):
@@ -399,5 +409,29 @@ def test_what_is_refused(wrong, error, words):
             function(**{"T": 4, **wrong})
     with pytest.raises(ValueError, match="tile must be"):
         costs.tiled_cost(4, tile=0)
+    with pytest.raises(ValueError, match="tile must be"):
+        costs.seen_pairs(4, 0)
+    with pytest.raises(TypeError, match="causal must be True or False; got 'no'"):
+        costs.textbook_cost(4, causal="no")
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        costs.textbook_cost,
+        costs.textbook_backward_cost,
+        costs.tiled_cost,
+        costs.tiled_backward_cost,
+        costs.decoder_cost,
+        costs.input_bytes,
+        costs.cache_bytes,
+    ],
+)
+def test_numpy_s_whole_numbers_do_not_overflow(function):
+    """The square of 16,384 is more than an int32 holds, 12 times 64 more than an int8."""
+    few = {"tile": 100, "threads": 2} if "tiled" in function.__name__ else {}
+    small = {name: np.int8(number) for name, number in few.items()}
+    found = function(np.int32(16_384), np.int8(64), n_head=np.int8(12), **small)
+    assert found == function(16_384, 64, n_head=12, **few)
     with pytest.raises(ValueError, match="threads must be"):
         costs.tiled_backward_cost(4, threads=0)

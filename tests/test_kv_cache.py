@@ -1,5 +1,7 @@
 """A decoder's step with kept keys and values is the last row of the whole computation."""
 
+from unittest import mock
+
 import array_api_strict
 import numpy as np
 import oracle
@@ -7,6 +9,7 @@ import pytest
 
 import andrea_lesson as al
 from andrea_lesson.kv_cache import FIRST_ROOM, KVCache
+from andrea_lesson.masks import LONGEST
 
 FLOATS = (np.float16, np.float32, np.float64)
 LEADS = [(), (1,), (12,), (2, 3), (0,)]
@@ -212,6 +215,34 @@ def test_a_token_that_does_not_fit_is_refused_and_nothing_is_kept(k, v, error, w
     assert str(refused.value).endswith(".")
     assert (cache.length, cache.capacity) == (1, 1)
     np.testing.assert_array_equal(cache.keys[:, 0], K_OK)
+
+
+@pytest.mark.parametrize("begun", [False, True])
+def test_where_memory_runs_out_nothing_is_kept_and_the_cache_goes_on(begun):
+    cache, kept = KVCache(2), [random(20, width, seed=width) for width in (4, 3)]
+    if begun:
+        cache.append(*(array[:2] for array in kept))
+    for first_that_fails in (0, 1):
+        rooms = [np.empty] * first_that_fails + [mock.Mock(side_effect=MemoryError)]
+        with (
+            mock.patch("array_api_compat.numpy.empty", lambda *a, **k: rooms.pop(0)(*a, **k)),
+            pytest.raises(MemoryError),
+        ):
+            cache.append(*(array[2 * begun :] for array in kept))
+        assert (cache.length, cache.capacity) == (2 * begun, 2)
+    for t in range(cache.length, 20):
+        cache.append(*(array[t] for array in kept))
+    np.testing.assert_array_equal(cache.keys, kept[0])
+    np.testing.assert_array_equal(cache.values, kept[1])
+
+
+def test_a_first_token_that_is_refused_leaves_no_trace():
+    cache = KVCache()
+    with pytest.raises(ValueError, match="length must lie between"):
+        cache.append(*(np.broadcast_to(np.float32(1), (LONGEST + 1, 1)) for _ in range(2)))
+    assert (cache.length, cache.nbytes) == (0, 0)
+    cache.append([[1.0, 2.0]], [[3.0]])  # of another type and width
+    np.testing.assert_array_equal(cache.attend([1, 1]), [3.0])
 
 
 @pytest.mark.parametrize(

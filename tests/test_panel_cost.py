@@ -14,7 +14,7 @@ from andrea_lesson.panels import base, cost, cost_picture, settings
 from andrea_lesson.panels.controls import Press, stops
 from andrea_lesson.panels.layout import lay_out
 
-RATES = timing.Rates(1e11, 1e9, 1e10, 5e-5, machine.Device(None, 2))
+RATES = timing.Rates(1e11, 1e9, 1e10, 4e10, 1e9, 5e-5, machine.Device(None, 2))
 ROOM = machine.Memory(16 * 10**9, 8 * 10**9)
 
 
@@ -355,7 +355,7 @@ def test_what_lies_beyond_the_memory_is_shaded_and_said(known):
     al.set_language("en")
     panel = panels.cost_panel()
     band = panel.picture.parts["memory"].lines[-1]
-    assert (band.look, band.words) == ("band", "more than the 16 GB here")
+    assert (band.look, band.words) == ("band", "beyond 16 GB")
     same(np.array(band.y), np.array([[16e9] * 2, [2e12] * 2]))
     assert panel.warning is None
     panel.controls["T"].value = 16384
@@ -379,8 +379,10 @@ def test_formulas_are_those_of_the_setting(known, quick):
     assert "5 tables × 12 heads × 1,024² × 4 B + mask and output = 256 MB" in memory
     assert "(128 × 1,024)" in tiled
     assert "2 × 12 × 1,024 × 64 × 4 B = 6.29 MB" in decoder
-    assert times[0].startswith("time, textbook: 3.22 GFLOP ÷ 100 GFLOP/s + 12.6 M exp ÷ 1 G exp/s")
-    assert "÷ 2 G exp/s" in times[1]  # two threads
+    assert times[0].startswith("textbook: 3.22 GFLOP ÷ 100 G/s + 12.6 M exp ÷ 1 G/s")
+    assert "exp ÷ 2 G/s" in times[1]  # two threads
+    assert "852 MB ÷ 10 GB/s + 50 µs" in times[0]
+    assert "7.03 MB ÷ 40 GB/s + 50 µs" in times[2]  # the cache is only read
     assert "measured" not in "".join(panel.picture.formulas)
     panel.controls["measure"].click()
     memory, tiled, decoder, *times, _ = panel.picture.formulas
@@ -391,6 +393,9 @@ def test_formulas_are_those_of_the_setting(known, quick):
     panel.controls["T"].value = 16384
     assert panel.picture.formulas[3].endswith("(too large to measure)")
     assert panel.picture.formulas[4].endswith("(too long to measure)")
+    panel.controls["T"].value = 1024
+    panel.controls["precision"].value = "float16"
+    assert "1.57 M f16 ÷ 1 G/s + " in panel.picture.formulas[5]
 
 
 @pytest.mark.parametrize("precision", ["float16", "float64"])
@@ -407,11 +412,11 @@ def test_formula_of_the_textbook_memory_gives_its_number(known, precision):
 def test_the_summary_says_what_is_predicted_what_measured_and_on_what(known, quick):
     al.set_language("en")
     panel = panels.cost_panel()
-    assert "Predicted from counts and the speed of this machine (CPU, 2 threads)" in panel.summary
-    assert panel.summary.endswith("Nothing has been measured at this setting yet.")
+    assert "Predicted extra memory and time: textbook 256 MB, " in panel.summary
+    assert panel.summary.endswith("Not measured yet.")
     panel.controls["measure"].click()
     assert panel.summary.endswith(
-        "Median times measured here: textbook 250 ms, tiled 250 ms, decoder step 250 ms."
+        "Median times measured: textbook 250 ms, tiled 250 ms, decoder step 250 ms."
     )
     assert "CPU, 2 threads" in panel.picture.caption
 

@@ -72,6 +72,21 @@ def test_what_the_function_raises_is_passed_on(problem, which):
     assert not tracemalloc.is_tracing()
 
 
+@pytest.mark.parametrize("wrong", [None, 5, "len"])
+def test_what_cannot_be_called_is_refused(wrong):
+    with pytest.raises(TypeError, match=f"^function must be callable; got {type(wrong).__name__}"):
+        measure(wrong)
+
+
+def test_a_long_list_is_not_searched_while_the_clock_runs(monkeypatch):
+    monkeypatch.delitem(sys.modules, "cupy", raising=False)
+    numbers = [0.0] * 100_000
+    numbers.append(numbers)  # no end to it, either
+    timed = measure(lambda: numbers, repeats=5, memory=False)
+    assert timed.smallest < 1e-3
+    assert measure(len, numbers, repeats=1).smallest < 1e-3
+
+
 @pytest.mark.parametrize("wrong", [{"repeats": 0}, {"warm_up": -1}, {"repeats": 2.0}])
 def test_what_is_refused(wrong):
     with pytest.raises((TypeError, ValueError), match=next(iter(wrong))):
@@ -191,11 +206,12 @@ def test_without_cupy_s_arrays_nobody_asks_for_a_gpu(cupy):
 @pytest.fixture
 def containers(monkeypatch, tmp_path):
     """Files in which a container says what it may use."""
-    paths = tuple((str(tmp_path / f"{n}.max"), str(tmp_path / f"{n}.now")) for n in (2, 1))
+    names = ("max", "now", "stat")
+    paths = tuple(tuple(str(tmp_path / f"{n}.{name}") for name in names) for n in (2, 1))
     monkeypatch.setattr(machine, "_CONTAINER", paths)
 
-    def write(version, limit, used):
-        for path, words in zip(paths[2 - version], (limit, used), strict=True):
+    def write(version, limit, used, parts="anon 5\n"):
+        for path, words in zip(paths[2 - version], (limit, used, parts), strict=True):
             with open(path, "w", encoding="ascii") as file:
                 file.write(f"{words}\n")
 
@@ -233,6 +249,21 @@ def test_a_container_has_less_than_the_machine(containers, version):
     assert machine.memory().total == everything
 
 
+@pytest.mark.parametrize(
+    ("version", "parts", "free"),
+    [
+        (2, "anon 5\nactive_file 50000\ninactive_file 300000", 400_000),
+        (1, "inactive_file 7\ntotal_inactive_file 300000", 400_000),
+        (2, "inactive_file 3000000", 1_000_000),  # counted at another moment than the use
+        (2, "what is this", 100_000),
+    ],
+)
+def test_files_kept_in_memory_make_room(containers, version, parts, free):
+    """Else a container that has read large files looks full."""
+    containers(version, 1_000_000, 900_000, parts)
+    assert machine.memory() == machine.Memory(1_000_000, free)
+
+
 # -- rates ---------------------------------------------------------------------------------------
 
 
@@ -246,15 +277,19 @@ def test_rates_are_measured_once_for_each_type_of_number():
         assert rates.flops > 1e8
         assert rates.exponentials > 1e6
         assert rates.bytes > 1e7
+        assert rates.read_bytes > 1e7
+        assert rates.conversions > 1e6
         assert 0 < rates.call < 0.01
         assert str(rates.ran_on).startswith("CPU")
 
 
 def test_a_prediction_is_the_sum_of_what_the_counts_take():
-    rates = timing.Rates(100.0, 10.0, 1000.0, 0.5, machine.Device(None, 2))
+    rates = timing.Rates(100.0, 10.0, 1000.0, 2000.0, 50.0, 0.5, machine.Device(None, 2))
     cost = costs.Cost(150, 20, 4000, 0, 0, rounds=3)
     assert rates.seconds(cost) == 1.5 + 3 + 2 + 4
     assert rates.seconds(cost, threads=2) == 1.5 + 3 + 1 + 4
+    cost = costs.Cost(150, 20, 4000, 0, 0, rounds=3, read_bytes=3000, converted=100)
+    assert rates.seconds(cost) == 1.5 + 3 + 2 + 1 + 1.5 + 2
 
 
 def test_predictions_are_of_the_right_order():

@@ -2,10 +2,10 @@
 
 from typing import TYPE_CHECKING
 
-from ..costs import BYTES, FORWARD_MATRICES, input_bytes
+from ..costs import BYTES, FORWARD_MATRICES, Cost, input_bytes
 from ..labels import label
 from ..tiled_fast import KEYS, QUERIES
-from ..timing import duration, memory_size
+from ..timing import Rates, duration, memory_size
 from .picture import Chart, Line, Picture, Ruler
 from .settings import short
 
@@ -23,7 +23,7 @@ _T = Ruler(
 _BYTES = Ruler(1e2, 2e12, tuple((10.0**p, memory_size(10.0**p)) for p in (3, 6, 9, 12)), log=10)
 _SECONDS = Ruler(1e-5, 1e4, tuple((10.0**p, duration(10.0**p)) for p in (-5, -3, -1, 1, 3)), log=10)
 _NOTHING: tuple[float, ...] = ()
-_WIDTH, _HEIGHT = 384.0, 180.0
+_WIDTH, _HEIGHT = 384.0, 172.0
 
 
 def describe(state: "CostState") -> Picture:
@@ -62,9 +62,10 @@ def _memory(state: "CostState") -> Chart:
         _T,
         _BYTES,
         tuple(lines),
-        title=label("cost_memory_title", T=f"{state.T:,}"),
+        title=label("cost_memory_title"),
         width=_WIDTH,
         height=_HEIGHT,
+        legend_lines=1,
     )
 
 
@@ -81,14 +82,15 @@ def _time(state: "CostState") -> Chart:
         _T,
         _SECONDS,
         tuple(lines),
-        title=label("cost_time_title", T=f"{state.T:,}"),
+        title=label("cost_time_title"),
         width=_WIDTH,
         height=_HEIGHT,
+        legend_lines=1,
     )
 
 
 def _here(state: "CostState", y: Ruler) -> Line:
-    return Line((state.T, state.T), (y.low, y.high), "dotted", label("cost_here", T=f"{state.T:,}"))
+    return Line((state.T, state.T), (y.low, y.high), "dotted")
 
 
 # -- formulas --------------------------------------------------------------------------------------
@@ -139,16 +141,29 @@ def _time_line(state: "CostState", way: "Way") -> str:
         "cost_time_line",
         way=label(f"way_{way.name}"),
         flops=_count(cost.flops, "FLOP"),
-        flop_rate=_count(rates.flops, "FLOP/s"),
+        flop_rate=f"{_count(rates.flops, '')}/s",
         exponentials=_count(cost.exponentials, " exp"),
-        exp_rate=_count(rates.exponentials * threads, " exp/s"),
-        moved=memory_size(cost.bytes_moved),
-        bandwidth=f"{memory_size(rates.bytes)}/s",
-        rounds=cost.rounds,
-        call=duration(rates.call),
+        exp_rate=f"{_count(rates.exponentials * threads, '')}/s",
+        moved=_moved(rates, cost),
+        call="" if cost.rounds == 1 else f"{cost.rounds} × ",
+        once=duration(rates.call),
         seconds=duration(way.seconds),
         measured=_time_measured(way),
     )
+
+
+def _moved(rates: Rates, cost: Cost) -> str:
+    """``1.57 M f16 ÷ 600 M/s + 20 MB ÷ 17 GB/s``: only read, converted, read and written."""
+    amounts = (
+        (memory_size(cost.read_bytes), f"{memory_size(rates.read_bytes)}/s", cost.read_bytes),
+        (_count(cost.converted, " f16"), f"{_count(rates.conversions, '')}/s", cost.converted),
+        (
+            memory_size(cost.bytes_moved - cost.read_bytes),
+            f"{memory_size(rates.bytes)}/s",
+            cost.bytes_moved - cost.read_bytes,
+        ),
+    )
+    return " + ".join(f"{amount} ÷ {rate}" for amount, rate, some in amounts if some)
 
 
 def _memory_measured(way: "Way") -> str:
@@ -205,7 +220,6 @@ def summarise(state: "CostState") -> str:
             )
             for way in state.ways.values()
         ),
-        device=str(state.rates.ran_on),
         measured=_measured(state),
     )
 

@@ -264,5 +264,6 @@ def _summary(state: GradientState) -> str:
         target=state.target,
         seeing=state.seeing,
         pulled=state.pulled,
+        idle=state.seeing - state.pulled,
         limit=short(0.1 / state.T),
     )

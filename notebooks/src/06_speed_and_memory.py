@@ -15,30 +15,30 @@
 #
 # **這一課要學會的事**
 #
-# - 先數再量：數得出注意力（attention）要乘幾次、占幾個位元組（byte），再拿自己電腦量到的時間來比。
+# - 先數再量：數得出注意力（attention）要乘幾次、占幾個位元組（byte），再和自己電腦上量到的時間比一比。
 # - 說得出 $T \times T$ 的表為什麼是瓶頸，切成分塊（tile）以後，不存它也算得出一樣的結果。
-# - 說得出 KV 快取（KV cache）省了什麼、要付多少記憶體，還有每個分數（score）在反向傳播（backpropagation）裡分到多少梯度（gradient）。
-# - 讀懂 CUDA 核心函式（kernel）的幾行程式，對得回 NumPy 的那幾行。
+# - 讀懂 CUDA 核心函式（kernel）的幾句程式，對得回 NumPy 的那幾句。
+# - 深入：說得出 KV 快取（KV cache）省了什麼、要付多少記憶體，還有每個分數（score）在反向傳播（backpropagation）裡分到多少梯度（gradient）。
 #
 # **事先要會的**　第 1 到 4 課；讀完第 4 課就可以直接讀這一課。沒有 GPU 也沒關係。
 #
-# **時間**　只走主線約 20 分鐘，全部約 50 分鐘。
+# **時間**　只走主線約 20 分鐘，全部約 50 分鐘；這一課是加選的，不算在 45 分鐘的課裡。
 #
-# 這一課量的時間都是你的電腦的，所以檔案裡不存，執行了才看得到。先執行下一格；重新啟動核心以後，也要先執行它。
+# 這一課的時間都在你的電腦上量，檔案裡沒有存，執行了才看得到。先執行下一格；重新啟動核心以後，也要先執行它。
 
-# %% [markdown] lang="en" key="title" of="9fcbaf64d026" tags=["core"]
+# %% [markdown] lang="en" key="title" of="b40054050273" tags=["core"]
 # # 6　Speed and memory
 #
 # **What you will be able to do**
 #
 # - Count first, then measure: say how many multiplications and how many bytes attention takes, and compare with the time on your own computer.
 # - Say why the $T \times T$ table is the bottleneck, and how tiles give the same result without storing it.
-# - Say what the KV cache saves and what memory it costs, and which gradient each score gets in backpropagation.
 # - Read a few lines of a CUDA kernel and find the lines of NumPy that they mirror.
+# - Deeper: say what the KV cache saves and what memory it costs, and which gradient each score gets in backpropagation.
 #
 # **What you bring along**　Lessons 1 to 4; you can come here straight from lesson 4. You do not need a GPU.
 #
-# **Time**　About 20 minutes for the main path, about 50 for everything.
+# **Time**　About 20 minutes for the main path, about 50 for everything; this lesson is an extra, outside the 45 minutes.
 #
 # All times in this lesson are those of your computer, so the file stores none: run it to see them. Run the next cell first, and again after restarting the kernel.
 
@@ -50,7 +50,6 @@ try:
 
     import andrea_lesson as al
     from andrea_lesson import costs, experiments, gpu, kernels, panels, plotting, timing
-    from andrea_lesson.kv_cache import KVCache
     from andrea_lesson.resources import resource_path
 except ModuleNotFoundError as missing:
     raise ModuleNotFoundError(
@@ -145,7 +144,7 @@ al.table(
 )
 
 # %% [markdown] lang="zh-Hant" key="race-claim" tags=["core"]
-# 乘的次數一樣，時間卻差了好幾個數量級（order of magnitude）。三層迴圈的時間大多不是花在乘法上：每乘一次，Python 都要取索引、查型別、造一個新的數。矩陣乘法把整張表一次交給編譯好的程式：一個指令同時乘好幾對數，拿到手邊的數重複使用，處理器的幾個核心一起動手。
+# 乘的次數一樣，時間卻差了好幾個數量級（order of magnitude）。三層迴圈的時間大多不是花在乘法上：每乘一次，Python 都要取索引、查型別、造一個新的數。矩陣乘法把整張表一次交給編譯好的程式：一個指令同時乘好幾對數，讀進來的數反覆用好幾次，處理器（CPU）的幾個核心（core）一起動手。
 #
 # `timing.measure` 先跑一次暖身，再跑好幾次，取中位數（median）。只跑一次的時間不可信，電腦說不定正在忙別的事。
 #
@@ -153,12 +152,12 @@ al.table(
 #
 # $$2\, n_{\text{head}}\, T^2\, (d_k + d_v)$$
 #
-# 個 FLOP。除以這台電腦做矩陣乘法的速度，就是最快可能的時間。
+# 個 FLOP。除以這台電腦做矩陣乘法的速度（`timing.machine_rates` 當場量），就是最快可能的時間。
 #
 # **先猜猜看**　`al.attention` 實際花的時間，是這個推算的幾倍？
 
-# %% [markdown] lang="en" key="race-claim" of="9c896e74cfbb" tags=["core"]
-# As many multiplications, yet the times are orders of magnitude apart. Most of the triple loop's time does not go into multiplying: for each product Python looks up indices, checks types and makes a new number. The matrix product hands over the whole table to compiled code in one go, which multiplies several pairs in one instruction, uses again what it has at hand, and keeps several cores busy.
+# %% [markdown] lang="en" key="race-claim" of="77b000822c8c" tags=["core"]
+# As many multiplications, yet the times are orders of magnitude apart. Most of the triple loop's time does not go into multiplying: for each product Python looks up indices, checks types and makes a new number. The matrix product hands over the whole table to compiled code in one go, which multiplies several pairs in one instruction, uses each number it has fetched many times, and keeps several cores of the processor (CPU) busy.
 #
 # `timing.measure` runs once to warm up, then several times, and takes the median. A single run is not to be trusted; the computer may have been busy with something else.
 #
@@ -166,7 +165,7 @@ al.table(
 #
 # $$2\, n_{\text{head}}\, T^2\, (d_k + d_v)$$
 #
-# FLOPs. Divided by the speed of matrix products on this computer, they give the shortest possible time.
+# FLOPs. Divided by the speed of matrix products on this computer (`timing.machine_rates` measures it on the spot), they give the shortest possible time.
 #
 # **Guess first**　How many times as long does `al.attention` really take?
 
@@ -179,7 +178,8 @@ rng = np.random.default_rng(0)
 shape = (3, model.n_head, model.T, model.d_k)
 Q, K, V = rng.standard_normal(shape, dtype="float32")  # (12, 1024, 64)
 
-flops = 2 * model.n_head * model.T**2 * (model.d_k + model.d_k)
+d_k = d_v = model.d_k
+flops = 2 * model.n_head * model.T**2 * (d_k + d_v)
 predicted = flops / timing.machine_rates().flops
 whole = timing.measure(al.attention, Q, K, V, mask="causal", repeats=3, memory=False)
 
@@ -194,22 +194,22 @@ al.show(
 )
 
 # %% [markdown] lang="zh-Hant" key="layer-claim" tags=["core"]
-# 超過了不少。乘法只是其中一部分，其餘的時間都花在那些 $T \times T$ 的表上：寫出去，讀回來，一遍又一遍。下一節就來數它們。
+# 超過了不少。乘法只是其中一部分，其餘的時間大多花在那些 $T \times T$ 的表上：寫出去，讀回來，一遍又一遍。下一節就來數它們。
 
-# %% [markdown] lang="en" key="layer-claim" of="a3ddc01c6394" tags=["core"]
-# A good deal longer. Multiplying is only one part; the rest of the time goes into the $T \times T$ tables, written out and read back again and again. Let us count them.
+# %% [markdown] lang="en" key="layer-claim" of="759ded03746f" tags=["core"]
+# A good deal longer. Multiplying is only one part; most of the rest goes into the $T \times T$ tables, written out and read back again and again. Let us count them.
 
 # %% [markdown] lang="zh-Hant" key="table" tags=["core"]
 # ## 6.2　$T \times T$ 的代價
 #
-# `al.attention` 照著式子走，一步做一張新的表：分數、縮放、遮罩（mask）、指數、權重（weight）。這叫課本寫法，好讀，每一步都看得到。
+# `al.attention` 照著式子走：算分數、縮放、套遮罩（mask）、做 softmax，每動一次就做一張新的表，前面的先留著。這種寫法在這一課叫做課本寫法：好讀，每一步都看得到。
 #
 # **先猜猜看**　最占記憶體的那一刻，同時有幾張 $T \times T$ 的表擺在記憶體裡？
 
-# %% [markdown] lang="en" key="table" of="a59f9673ef83" tags=["core"]
+# %% [markdown] lang="en" key="table" of="46136b9c614d" tags=["core"]
 # ## 6.2　What $T \times T$ costs
 #
-# `al.attention` follows the formula and makes a new table at each step: scores, scaling, mask, exponentials, weights. Call it the textbook way; it is easy to read, and every step can be looked at.
+# `al.attention` follows the formula: it makes scores, scales them, masks them and takes the softmax, with a new table each time, while the earlier ones stay. Call it the textbook way; it is easy to read, and every step can be looked at.
 #
 # **Guess first**　At the worst moment, how many tables of $T \times T$ are in memory at once?
 
@@ -231,12 +231,12 @@ al.show(
 )
 
 # %% [markdown] lang="zh-Hant" key="table-claim" tags=["core"]
-# 不是一張，是好幾張。$T$ 加倍，每一張都變四倍。
+# 不是一張，是好幾張：分數、縮放後的、遮罩後的、減去最大值的、取過指數的，那一刻全都在。$T$ 加倍，每一張都變四倍。
 #
 # **再猜一次**　$T = 16384$，只算一個頭，float32，這些表一共要幾 GB（十億位元組）？
 
-# %% [markdown] lang="en" key="table-claim" of="bc197635d9ca" tags=["core"]
-# Not one but several; and when $T$ doubles, each becomes four times as large.
+# %% [markdown] lang="en" key="table-claim" of="df0cd9ad11e8" tags=["core"]
+# Not one but several: the scores, scaled, masked, with the maximum taken off, and their exponentials are all there at that moment. When $T$ doubles, each becomes four times as large.
 #
 # **Guess again**　For $T = 16384$, one head and float32, how many GB (thousand million bytes) do these tables take?
 
@@ -260,16 +260,20 @@ al.table(
 # %% [markdown] lang="zh-Hant" key="limit-claim" tags=["core"]
 # 一個頭就要好幾 GB，十二個頭一起算，一般的筆記型電腦就放不下了。可是輸入 $Q$、$K$、$V$ 和輸出加起來，還不到二十 MB。下一層要的只有輸出，中間那些表只是過客。
 #
-# 這些表也拖慢速度。核心旁邊的快取（cache）很快，但只有幾 MB；裝不下的表要寫到主記憶體，下一步再讀回來，核心就在一旁等。
+# 這些表也拖慢速度。處理器核心旁邊的快取（cache）很快，但只有幾 MB 到幾十 MB；裝不下的表要寫到主記憶體，下一步再讀回來，核心只能等。
 #
-# **動手玩**　下面的面板替每一種寫法數 FLOP 和位元組，推算它在這台電腦上要多少記憶體、多少時間（「分塊寫法」下一節講，「解碼一步」在 6.4）。**先猜猜看**：$T$ 拉大，課本寫法和分塊寫法的記憶體各是怎麼長的？課本寫法從哪個 $T$ 開始，這台電腦就放不下？再按「在這台電腦上量量看」，看推算準不準。
+# **動手玩**　下面的面板替三種寫法數 FLOP 和位元組，推算它們在這台電腦上要多少記憶體、多少時間。「分塊寫法」把表切成小塊，手上只留一塊，下一節細講；「解碼一步」是生成時只算最後一列（row），6.4 細講。
+#
+# **先猜猜看**　$T$ 拉大，課本寫法和分塊寫法的記憶體各是怎麼長的？課本寫法到哪個 $T$，這台電腦就放不下了？猜好了再按「在這台電腦上量量看」，看推算準不準。
 
-# %% [markdown] lang="en" key="limit-claim" of="9d3ad7d31ea5" tags=["core"]
+# %% [markdown] lang="en" key="limit-claim" of="d13329d6f7ef" tags=["core"]
 # A single head takes several GB; twelve at once do not fit into an ordinary notebook computer. Yet the inputs $Q$, $K$ and $V$ and the output together are less than twenty MB. The next layer wants nothing but the output; the tables in between are only passing through.
 #
-# They cost time as well. The cache beside a core is fast, but holds only a few MB; a table that does not fit is written to main memory and read back in the next step, while the core waits.
+# They cost time as well. The cache beside the processor's cores is fast, but holds only a few MB or tens of MB; a table that does not fit is written to main memory and read back in the next step, while the cores wait.
 #
-# **Play**　The panel below counts FLOPs and bytes of each way, and predicts how much memory and time it takes on this computer (the next section explains "tiled", 6.4 the "decoder step"). **Guess first**: as $T$ grows, how does the memory of the textbook way grow, and that of the tiled way? From which $T$ on does the textbook way no longer fit into this computer? Then press "measure it here" to see how good the predictions are.
+# **Play**　The panel below counts FLOPs and bytes of three ways, and predicts how much memory and time they take on this computer. The "tiled" way cuts the table into tiles and holds only one at a time, as the next section explains; a "decoder step" is one step of generation, the last row only, as 6.4 explains.
+#
+# **Guess first**　As $T$ grows, how does the memory of the textbook way grow, and that of the tiled way? From which $T$ on does the textbook way no longer fit into this computer? When you have guessed, press "measure it here" to see how good the predictions are.
 
 # %% key="cost-figure" tags=["core", "volatile"]
 panels.figure(panels.cost_panel)
@@ -278,10 +282,14 @@ panels.figure(panels.cost_panel)
 panels.cost_panel()
 
 # %% [markdown] lang="zh-Hant" key="cost-answer" tags=["core"]
-# 課本寫法跟著 $T^2$ 長，分塊寫法跟著 $T$ 長。兩種寫法乘的次數都跟著 $T^2$ 長，省不掉；省掉的是那幾張表。
+# 課本寫法的記憶體跟著 $T^2$ 長，分塊寫法的跟著 $T$ 長。乘的次數，兩種都還是跟著 $T^2$ 長；分塊省掉的是那幾張表。
+#
+# 量到的時間和推算的差上一截很正常：資料在不在快取裡、別的程式忙不忙，都沒有算進去。推算是拿來看誰長得快、瓶頸在哪裡的。
 
-# %% [markdown] lang="en" key="cost-answer" of="61af331162c6" tags=["core"]
-# The textbook way grows with $T^2$, the tiled way with $T$. The multiplications grow with $T^2$ in both, there is no way around them; what is saved is the tables.
+# %% [markdown] lang="en" key="cost-answer" of="01aac6036c6d" tags=["core"]
+# The memory of the textbook way grows with $T^2$, that of the tiled way with $T$. The multiplications still grow with $T^2$ in both; what tiles save is the tables.
+#
+# It is normal for a measured time to lie some way off: whether data are in the cache, and what other programs do, is not counted. A prediction is there to show which way grows faster, and where the bottleneck is.
 
 # %% [markdown] lang="zh-Hant" key="moved" tags=[]
 # **深入**　6.1 只數了乘法，推算的時間太短。現在把搬運也數進去：課本寫法走一次，每一步都把整張表讀進來、寫出去。
@@ -342,24 +350,24 @@ al.show(
 )
 
 # %% [markdown] lang="zh-Hant" key="bandwidth-claim" tags=[]
-# 近多了。看三項裡誰最長：多半是搬運，不是乘法。還差的部分，多半在遮罩那一步，`np.where` 要一格一格地挑。數得越齊，推算越準。
+# 這次近多了。看三項裡誰最長：多半是搬運，不是乘法。還差的，是沒有數到的事：像遮罩那一步，`np.where` 要一格一格地挑，比單純搬運慢。數得越齊，推算越準。
 
-# %% [markdown] lang="en" key="bandwidth-claim" of="1255c0022540" tags=[]
-# Much closer. See which of the three is longest: as a rule it is moving, not multiplying. What is still missing goes mostly into the mask, where `np.where` has to choose cell by cell. The more completely one counts, the better one predicts.
+# %% [markdown] lang="en" key="bandwidth-claim" of="140ea6db5786" tags=[]
+# Much closer. See which of the three is longest: as a rule it is moving, not multiplying. What is still missing are things not counted: the mask, for one, where `np.where` has to choose cell by cell, which is slower than just moving. The more completely one counts, the better one predicts.
 
 # %% [markdown] lang="zh-Hant" key="online" tags=["core"]
 # ## 6.3　邊看邊改的 softmax
 #
-# 要做一列（row）的 softmax，好像非得等整列分數都到齊：最大值要看完才知道，總和也是。其實可以邊看邊改：一次只看幾個鍵，記住到目前為止的最大值 $m$、總和 $l$ 和加權和 $O$ 就好。
+# 要做一列的 softmax，好像非得等整列分數都到齊：要減掉的最大值得看完才知道，總和也是。其實可以邊看邊改：一次只看幾個鍵，記住到目前為止的最大值 $m$、總和 $l$ 和加權和 $O$ 就好。
 #
-# 麻煩只有一種：後來的分數比 $m$ 還高。假設前面兩個分數是 0 和 1，所以 $m = 1$，$l = e^{0-1} + e^{1-1}$。現在來了一個 3，最大值改成 3。
+# 麻煩只有一個：後來的分數可能比 $m$ 還高。假設前面兩個分數是 0 和 1，所以 $m = 1$，$l = e^{0-1} + e^{1-1}$。現在來了一個 3，最大值改成 3。
 #
 # **先猜猜看**　舊的 $l$ 要乘上多少，才能和新來的 $e^{3-3}$ 相加？填一個數，或寫成 `np.exp(…)`。
 
-# %% [markdown] lang="en" key="online" of="ce856ef206af" tags=["core"]
+# %% [markdown] lang="en" key="online" of="9e7176402702" tags=["core"]
 # ## 6.3　Softmax on the way
 #
-# Softmax of a row seems to need all of its scores first: the maximum is not known before the end, nor is the sum. But one can correct on the way: look at a few keys at a time, and remember the maximum so far $m$, the sum so far $l$ and the weighted sum so far $O$.
+# Softmax of a row seems to need all of its scores first: the maximum that is taken off is not known before the end, nor is the sum. But one can correct on the way: look at a few keys at a time, and remember the maximum so far $m$, the sum so far $l$ and the weighted sum so far $O$.
 #
 # There is one difficulty: a later score that is higher than $m$. Suppose the first two scores are 0 and 1, so that $m = 1$ and $l = e^{0-1} + e^{1-1}$. Now comes a 3, and the maximum becomes 3.
 #
@@ -378,11 +386,11 @@ al.show(guess=guess, measured=new_l / old_l, predicted=np.exp(1 - 3))
 #
 # $$e^{m_{\text{old}} - m_{\text{new}}}$$
 #
-# $O$ 也乘同一個數。整個辦法就是這樣，叫做[線上 softmax](https://arxiv.org/abs/1805.02867)（online softmax），也是 [FlashAttention](https://arxiv.org/abs/2205.14135) 的核心。
+# $O$ 也乘同一個數。整個辦法就是這樣，叫做[線上 softmax](https://arxiv.org/abs/1805.02867)（online softmax），[FlashAttention](https://arxiv.org/abs/2205.14135) 靠的就是它。
 #
-# 拿例句「看」那一列來試（數字是人工設定的）：六個鍵切成三個分塊，一塊兩個。從頭到尾只拿著一塊的分數；$l$ 和 $O$ 在程式裡叫 `total` 和 `mixed`。
+# 拿例句「看」那一列來試（數字是人工設定的）：六個鍵切成三個分塊，一塊兩個。手上從頭到尾只有一塊的分數；$l$ 和 $O$ 在程式裡叫 `total` 和 `mixed`。
 
-# %% [markdown] lang="en" key="online-claim" of="9bc903cc1e43" tags=["core"]
+# %% [markdown] lang="en" key="online-claim" of="74283e98f73c" tags=["core"]
 # Each term goes from $e^{s-1}$ to $e^{s-3}$, all by the same factor $e^{1-3}$, and so the sum takes the factor $e^{1-3}$ as well. In general it is
 #
 # $$e^{m_{\text{old}} - m_{\text{new}}}$$
@@ -430,14 +438,14 @@ al.table(
 # %% [markdown] lang="zh-Hant" key="steps-claim" tags=["core"]
 # 最大值一路往上，每升一次，舊的總和就縮小一次。第一塊之前什麼也沒有，所以乘的是 $e^{-\infty} = 0$。中途的輸出就是「只看到這裡為止」的注意力，走完最後一塊就是答案，一點誤差也沒有（浮點數的捨入除外）。
 #
-# 查詢也可以切塊，表就成了一格一格的分塊，算完就丟。因果遮罩（causal mask）在這裡還送一份禮：整塊都看不到的，根本不用算。
+# 查詢也可以切塊，表就成了一格一格的分塊，算完就丟。因果遮罩（causal mask）在這裡還有個好處：整塊都看不到的，根本不用算。
 #
 # **先猜猜看**　ANDREA-120M 的一個頭是 $1024 \times 1024$，切成 $128 \times 128$ 的分塊，一共 64 塊。有幾塊可以跳過？
 
-# %% [markdown] lang="en" key="steps-claim" of="ccdc2824777d" tags=["core"]
+# %% [markdown] lang="en" key="steps-claim" of="ba6845d02ffe" tags=["core"]
 # The maximum climbs, and each time it does, the old sum shrinks. Before the first tile there was nothing, so the factor is $e^{-\infty} = 0$. The output along the way is attention "as far as seen"; after the last tile it is the answer, without any error but floating-point rounding.
 #
-# Queries can be cut as well; then the table is a grid of tiles, each thrown away once used. Here the causal mask has a gift for us: a tile that it hides altogether need not be computed at all.
+# Queries can be cut as well; then the table is a grid of tiles, each thrown away once used. Here the causal mask helps: a tile that it hides altogether need not be computed at all.
 #
 # **Guess first**　One head of ANDREA-120M is $1024 \times 1024$; tiles of $128 \times 128$ make 64 of them. How many can be skipped?
 
@@ -494,14 +502,18 @@ al.table(
 )
 
 # %% [markdown] lang="zh-Hant" key="tiled-claim" tags=["core"]
-# 答案一樣，乘的次數少將近一半，表不必搬來搬去，時間就少了一大截，額外的記憶體也只剩零頭。
+# 答案一樣，乘的次數少了將近一半，表也不必搬來搬去，時間就少了一大截，額外的記憶體只剩零頭。
 #
-# **動手玩**　按「▶ 播放」，看分塊一塊一塊算過去（向量是亂數）。**先猜猜看**：最大值會不會往下掉？「舊的總和要乘上」什麼時候是 1，什麼時候比 1 小？
+# **先猜猜看**　一塊一塊算過去，最大值會不會往下掉？「舊的總和要乘上」什麼時候是 1，什麼時候比 1 小？
+#
+# **動手玩**　按「▶ 播放」，看分塊一塊一塊算過去（向量是亂數）。框起來的是正在算的那一塊，要跟著看的列用滑桿選。
 
-# %% [markdown] lang="en" key="tiled-claim" of="dc3eefac486e" tags=["core"]
+# %% [markdown] lang="en" key="tiled-claim" of="8519e82cdae0" tags=["core"]
 # The answer is the same; nearly half of the multiplications are gone, no table travels to and fro, so much of the time is saved, and nearly all of the extra memory.
 #
-# **Play**　Press "▶ Play" and watch tile after tile (on random vectors). **Guess first**: can the maximum ever fall? When is "old sum times" equal to 1, and when is it less?
+# **Guess first**　As tile follows tile, can the maximum ever fall? When is "old sum times" equal to 1, and when is it less?
+#
+# **Play**　Press "▶ Play" and watch tile after tile (on random vectors). The tile being computed is framed; a slider chooses the row to follow.
 
 # %% key="tiles-figure" tags=["core"]
 panels.figure(panels.tiles_panel)
@@ -510,10 +522,10 @@ panels.figure(panels.tiles_panel)
 panels.tiles_panel()
 
 # %% [markdown] lang="zh-Hant" key="tiles-answer" tags=["core"]
-# 最大值只升不降：多看一個鍵，最大的不可能變小。新的一塊沒有更高的分數，就乘 1，什麼也不用改；有，才乘上比 1 小的數。
+# 最大值只升不降：多看一個鍵，最大的不可能變小。新的一塊沒有更高的分數，就乘 1，什麼也不用改；有，才乘上比 1 小的數。每一列的第一塊乘 0，因為之前什麼都還沒有。
 
-# %% [markdown] lang="en" key="tiles-answer" of="18e9bab019e1" tags=["core"]
-# The maximum never falls: one key more cannot make the largest smaller. A tile without a higher score leaves the factor at 1, and nothing has to be corrected; only a higher one makes it less than 1.
+# %% [markdown] lang="en" key="tiles-answer" of="49dcc867832c" tags=["core"]
+# The maximum never falls: one key more cannot make the largest smaller. A tile without a higher score leaves the factor at 1, and nothing has to be corrected; only a higher one makes it less than 1. The first tile of a row has the factor 0, as there was nothing before.
 
 # %% [markdown] lang="zh-Hant" key="growth" tags=[]
 # **深入**　$T$ 從 128 長到 8192，一個頭，兩種寫法的時間和額外的記憶體各長多少？課本寫法到 2048 就停，8192 要 1 GB 以上。
@@ -553,9 +565,9 @@ al.table(
 )
 
 # %% [markdown] lang="zh-Hant" key="growth-claim" tags=[]
-# 時間往 16 倍走，因為分數的個數還是 $T^2$；$T$ 不夠大的時候，固定的開銷（overhead）也占一份，倍數就小一點。額外的記憶體頂多跟著 $T$ 長。分塊省的是記憶體和搬運，不是乘法。要連乘法也省，就得少看一些鍵，例如第 3 課的滑動視窗遮罩（sliding-window mask）。
+# 時間往 16 倍靠近，因為分數的個數還是 $T^2$；$T$ 不夠大的時候，固定的開銷（overhead）也占一份，倍數就小一點。額外的記憶體頂多跟著 $T$ 長。分塊省的是記憶體和搬運，不是乘法。要連乘法也省，就得少看一些鍵，例如第 3 課的滑動視窗遮罩（sliding-window mask）。
 
-# %% [markdown] lang="en" key="growth-claim" of="3e75a1cb5819" tags=[]
+# %% [markdown] lang="en" key="growth-claim" of="0552246ef57d" tags=[]
 # Time moves towards 16 times, since there are still $T^2$ scores; while $T$ is not large enough, a fixed overhead has its share, and the factor is smaller. The extra memory grows with $T$ at most. Tiles save memory and traffic, not multiplications. To save those as well, one must look at fewer keys, as the sliding-window mask of lesson 3 does.
 
 # %% [markdown] lang="zh-Hant" key="size" tags=[]
@@ -582,24 +594,24 @@ al.show(guess=guess, measured=bool(times[0] == min(times)))
 al.table(tile=sizes, cells_computed=computed, milliseconds=[1e3 * time for time in times])
 
 # %% [markdown] lang="zh-Hant" key="size-claim" tags=[]
-# 太小反而慢：格子雖然少了，每一塊卻都要付一次固定的開銷，小塊的矩陣乘法也跑不快。太大就和課本寫法差不多。中間最好，確切的大小要看每一台電腦的快取，所以套件預設的大小是量出來的，不是算出來的。
+# 太小反而慢：格子雖然少了，每一塊卻都要付一次固定的開銷，小塊的矩陣乘法也跑不快。太大又回頭變慢：跳得過的格子少了，一塊也大得塞不進快取。中間最好，確切的大小要看每一台電腦的快取，所以套件預設的大小是量出來的，不是算出來的。
 
-# %% [markdown] lang="en" key="size-claim" of="51aa5225ba52" tags=[]
-# Too small is slow: fewer cells, but each tile pays a fixed overhead, and small matrix products do not run at full speed. Too large is much like the textbook way. The best lies between, and depends on the cache of each computer; so the package's default was measured, not derived.
+# %% [markdown] lang="en" key="size-claim" of="166b7f8884dc" tags=[]
+# Too small is slow: fewer cells, but each tile pays a fixed overhead, and small matrix products do not run at full speed. Too large is slow again: fewer cells are skipped, and a tile outgrows the cache. The best lies between, and depends on the cache of each computer; so the package's default was measured, not derived.
 
 # %% [markdown] lang="zh-Hant" key="cache" tags=[]
 # ## 6.4　一次只添一個詞元（深入）
 #
-# 生成（generation）的時候，每一步只多一個詞元（token）。第 3 課數過：因果遮罩下，前面的列一列也不會變，所以只需要算最後一列，鍵和值（value）留著就好。把它們留下來的地方，叫做 KV 快取。
+# 生成（generation）的時候，每一步只多一個詞元（token）。第 3 課數過：因果遮罩下，前面的列一列也不會變，所以只需要算最後一列，鍵和值（value）留著就好。把它們留下來的地方，叫做 KV 快取；它在記憶體裡，和 6.2 處理器的快取是兩回事。
 #
 # 只算一列，$T_q = 1$。ANDREA-120M 一個頭生成第 1024 個詞元，如果把整張 $1024 \times 1024$ 重算，和只算最後一列，乘的次數差幾倍？
 #
 # **先猜猜看**　填一個倍數。
 
-# %% [markdown] lang="en" key="cache" of="7e988b1e67f3" tags=[]
+# %% [markdown] lang="en" key="cache" of="d07bcd631abd" tags=[]
 # ## 6.4　One token at a time (deeper)
 #
-# Generation adds one token a step. Lesson 3 counted it: under the causal mask no earlier row ever changes, so only the last row has to be computed, if keys and values are kept. The place that keeps them is the KV cache.
+# Generation adds one token a step. Lesson 3 counted it: under the causal mask no earlier row ever changes, so only the last row has to be computed, if keys and values are kept. The place that keeps them is the KV cache; it lies in memory, and is not the processor's cache of 6.2.
 #
 # A single row means $T_q = 1$. When one head of ANDREA-120M generates its 1024th token, by what factor do the multiplications differ between computing all of $1024 \times 1024$ again and computing the last row only?
 #
@@ -676,7 +688,7 @@ rng = np.random.default_rng(0)
 shape = (3, model.n_head, model.T, model.d_k)
 Q, K, V = rng.standard_normal(shape, dtype="float32")  # (12, 1024, 64)
 
-cache = KVCache(model.T, lead=(model.n_head,))
+cache = al.KVCache(model.T, lead=(model.n_head,))
 for t in range(model.T):
     cache.append(K[:, t], V[:, t])  # (12, 64)
 step = timing.measure(cache.attend, Q[:, -1], repeats=20).median
@@ -695,15 +707,19 @@ al.show(
 )
 
 # %% [markdown] lang="zh-Hant" key="decode-claim" tags=[]
-# 快很多，卻沒有快到 $T$ 倍。看「每搬一個位元組做幾個 FLOP」：快取裡的每個數只用一次，搬一個位元組，還做不到一個 FLOP。矩陣乘法忙的是乘法，解碼這一步忙的是搬資料，等的是記憶體的頻寬（bandwidth）。所以生成的速度，常常看的是快取和參數有多大，不是乘法有多快。
+# 快很多，卻沒有快到 $T$ 倍。看「每搬一個位元組做幾個 FLOP」：快取裡的每個數只用一次，搬一個位元組，還做不到一個 FLOP。矩陣乘法忙的是乘法，解碼這一步忙的是讀資料，再加上每次呼叫固定的開銷。這裡反覆讀同一層的幾 MB，多半還留在處理器的快取裡；真的生成時，每一步都要把各層的 KV 快取和參數從頭讀一遍，等的就是記憶體的頻寬（bandwidth）。所以生成的速度，常常看的是 KV 快取和參數有多大，不是乘法有多快。
+#
+# 記憶體和時間也不一定一起省。回 6.2 的面板，把精度換成 float16 再量一次：KV 快取小了一半，走一步卻慢得多，因為 CPU 得先把留下來的數全部轉成 float32 才能算。
 
-# %% [markdown] lang="en" key="decode-claim" of="ee696451e28a" tags=[]
-# Much faster, yet not by a factor of $T$. Look at "FLOPs per byte moved": each number of the cache is used only once, so a byte that is fetched brings less than one FLOP. A matrix product is busy multiplying; a decoder step is busy fetching, and waits for the bandwidth of the memory. So the speed of generation often depends on how large cache and parameters are, not on how fast the machine multiplies.
+# %% [markdown] lang="en" key="decode-claim" of="9207ce5756f4" tags=[]
+# Much faster, yet not by a factor of $T$. Look at "FLOPs per byte moved": each number of the cache is used only once, so a byte that is fetched brings less than one FLOP. A matrix product is busy multiplying; a decoder step is busy reading, and has the fixed overhead of a call. Here the same few MB of one layer are read again and again and mostly stay in the processor's cache; in real generation each step reads the KV cache and the parameters of all layers from one end to the other, and waits for the bandwidth of the memory. So the speed of generation often depends on how large KV cache and parameters are, not on how fast the machine multiplies.
+#
+# Saving memory does not always save time. Go back to the panel of 6.2, change the precision to float16 and measure again: the KV cache is half as large, yet a step takes much longer, as the CPU first has to turn all numbers kept into float32.
 
 # %% [markdown] lang="zh-Hant" key="backward" tags=[]
 # ## 6.5　回頭走：每個分數分到什麼（深入）
 #
-# 訓練要知道每個分數該往上還是往下調。反向傳播從輸出的梯度 $dO$ 開始（$d$ 表示損失（loss）對它的梯度；下面的 $dO$ 用亂數代替），順著原來的步驟一步一步往回走。最要緊的是 softmax 那一步：
+# 訓練要知道每個分數該往上還是往下調。$dO$ 讀作「損失（loss）對 $O$ 的梯度」，$dA$、$dS$ 也一樣。反向傳播從輸出的 $dO$ 開始（下面用亂數代替），把原來的步驟一步一步倒著走。最要緊的是 softmax 那一步：
 #
 # $$dS_{ij} = A_{ij} \Big( dA_{ij} - \sum_k A_{ik}\, dA_{ik} \Big)$$
 #
@@ -711,10 +727,10 @@ al.show(
 #
 # **先猜猜看**　因果遮罩下，第 0 列只看得到自己。它唯一的分數分到多少梯度？填一個數。
 
-# %% [markdown] lang="en" key="backward" of="d36f627526f9" tags=[]
+# %% [markdown] lang="en" key="backward" of="0f3ed6a4e224" tags=[]
 # ## 6.5　The way back: what each score gets (deeper)
 #
-# Training has to know which scores should go up and which down. Backpropagation starts from the gradient $dO$ at the output ($d$ stands for the gradient of the loss with respect to what follows it; the $dO$ below is random) and takes the steps in reverse. The one that matters most is softmax:
+# Training has to know which scores should go up and which down. Read $dO$ as "the gradient of the loss with respect to $O$", and $dA$ and $dS$ likewise. Backpropagation starts from $dO$ at the output (random numbers below) and takes the steps in reverse. The one that matters most is softmax:
 #
 # $$dS_{ij} = A_{ij} \Big( dA_{ij} - \sum_k A_{ik}\, dA_{ik} \Big)$$
 #
@@ -800,16 +816,16 @@ al.table(
 )
 
 # %% [markdown] lang="zh-Hant" key="saturated-claim" tags=[]
-# 「看」那一列越飽和，分數的梯度和 $dQ$ 就越接近 0，$dO$ 幾乎傳不過去：這一列學不到該看誰。$V$ 不一樣，它的梯度 $A^\top dO$ 不經過 softmax，所以還在：模型還能學「看到的東西要是什麼」，卻學不了「該看誰」。
+# 起先變化不大；等「看」那一列的權重幾乎都到了一個鍵上，分數的梯度和 $dQ$ 就一路掉到接近 0，$dO$ 幾乎傳不過去：這一列學不到該看誰。$V$ 不一樣，它的梯度 $A^\top dO$ 不必倒著穿過 softmax，所以還在：模型還能學「看到的東西要是什麼」，卻學不了「該看誰」。
 #
-# **動手玩**　下面的損失想讓每個查詢多看一個目標鍵，向量是亂數。左邊是權重，中間是每個分數的梯度，右邊是目標那一格的拉力 $p(1-p)$，$p$ 是目標的權重。訓練朝梯度的反方向走：梯度是負的，分數就往上。
+# **動手玩**　下面的損失想讓每個查詢都多看同一個目標鍵，向量是亂數。左邊是權重，中間是每個分數的梯度，右邊是目標那一格的拉力 $p(1-p)$，$p$ 是目標的權重。訓練朝梯度的反方向走：梯度是負的，分數就往上。
 #
 # **先猜猜看**　目標那一行（column）的梯度是正的還是負的，別的行呢？取消「除以 √d_k」，拉得動的列變多還是變少？
 
-# %% [markdown] lang="en" key="saturated-claim" of="ba50fcc87011" tags=[]
-# The more the row of "reads" is saturated, the closer the gradients of its scores and $dQ$ come to 0; hardly anything of $dO$ gets through, and this row cannot learn whom to attend to. $V$ is different; its gradient $A^\top dO$ does not pass through softmax and stays. The model can still learn what it finds where it looks, but not where to look.
+# %% [markdown] lang="en" key="saturated-claim" of="95b869200c69" tags=[]
+# Not much changes at first; but once nearly all weight of the row of "reads" is on one key, the gradients of its scores and $dQ$ fall towards 0. Hardly anything of $dO$ gets through, and this row cannot learn whom to attend to. $V$ is different; its gradient $A^\top dO$ need not go back through softmax, and stays. The model can still learn what it finds where it looks, but not where to look.
 #
-# **Play**　The loss below wants every query to look more at one target key, on random vectors. At the left are the weights, in the middle the gradient of each score, at the right the pull at the target's cell, $p(1-p)$, where $p$ is the weight of the target. Training goes against the gradient: where it is negative, the score goes up.
+# **Play**　The loss below wants every query to look more at one and the same target key, on random vectors. At the left are the weights, in the middle the gradient of each score, at the right the pull at the target's cell, $p(1-p)$, where $p$ is the weight of the target. Training goes against the gradient: where it is negative, the score goes up.
 #
 # **Guess first**　Is the gradient positive or negative in the column of the target, and in the others? Untick "divide by √d_k": are there more rows that feel a pull, or fewer?
 
@@ -874,10 +890,10 @@ al.show(
 guess = None  # 1, 2, 3 …
 
 # %% [markdown] lang="zh-Hant" key="gpu-source" tags=["core"]
-# 下面這一格，上面是 Python：一條執行緒做的事，寫成一個函式。輸出是 `attention.cu` 裡的第 1 階，直接從檔案讀來的。一句一句對照看看。
+# 下一格的程式是 Python，函式 `thread` 就是一條執行緒做的事；印出來的是 `attention.cu` 裡的第 1 階，直接從檔案讀來的。一句一句對照看看。
 
-# %% [markdown] lang="en" key="gpu-source" of="d5e0a2e90335" tags=["core"]
-# In the next cell, the code is Python: what one thread does, as a function. The output is rung 1 of `attention.cu`, read straight from the file. Compare line by line.
+# %% [markdown] lang="en" key="gpu-source" of="11d1bb8ea75e" tags=["core"]
+# The code of the next cell is Python, and its function `thread` is what one thread does; what it prints is rung 1 of `attention.cu`, read straight from the file. Compare line by line.
 
 # %% key="gpu-rung-1" tags=["core"]
 model = al.ANDREA_120M
@@ -967,12 +983,12 @@ for in_numpy, in_cuda in pairs:
     print()
 
 # %% [markdown] lang="zh-Hant" key="gpu-run" tags=["core"]
-# 一句對一句，名字也一樣：`running_max`、`running_sum`，超過舊的最大值就縮小一次。
+# 一句對一句，名字也一樣：`running_max`、`running_sum`，超過舊的最大值就縮小一次。只有最後一對不同：NumPy 每一步都除以目前的總和，好讓你看到中途的輸出；CUDA 留到最後才除一次。
 #
 # 有 NVIDIA 的 GPU 和 CuPy，下一格就會在上面跑，和 NumPy 比對答案，再量時間；沒有，它會說缺什麼。
 
-# %% [markdown] lang="en" key="gpu-run" of="33119fbc9a2a" tags=["core"]
-# Line for line, down to the names: `running_max`, `running_sum`, and one shrinking whenever the old maximum is beaten.
+# %% [markdown] lang="en" key="gpu-run" of="61c9796d77b3" tags=["core"]
+# Line for line, down to the names: `running_max`, `running_sum`, and one shrinking whenever the old maximum is beaten. Only the last pair differs: NumPy divides by the sum so far at each step, so that you see the output on the way; CUDA divides once, at the end.
 #
 # With an NVIDIA GPU and CuPy the next cell runs there, compares the result with NumPy and measures the time; without, it says what is missing.
 
@@ -1032,17 +1048,17 @@ result
 #
 # - 先數再量：FLOP 和位元組告訴你最快能有多快，量到的時間告訴你還差多少、差在哪裡。
 # - 課本寫法慢，不是乘法太多，是 $T \times T$ 的表搬來搬去；分塊加上線上 softmax，答案一樣，不存那張表。
-# - 生成靠 KV 快取，每一步只算一列，代價是跟著 $T$ 長的記憶體。
-# - 每個分數分到的梯度，是它的權重乘上「比這一列的平均高多少」；飽和的一列什麼也分不到。
+# - 生成靠 KV 快取，每一步只算一列，代價是跟著 $T$ 長的記憶體（6.4）。
+# - 每個分數分到的梯度，是它的權重乘上「它的 $dA$ 比這一列的平均高多少」；飽和的一列幾乎什麼也分不到（6.5）。
 #
 # CPU、GPU、迴圈、分塊，算的從頭到尾是同一個式子。把它學透了，換成哪一種機器都認得出來。
 
-# %% [markdown] lang="en" key="recap" of="d6007d3876f5" tags=["core"]
+# %% [markdown] lang="en" key="recap" of="518cb3695a27" tags=["core"]
 # ## 6.7　Four sentences to take along
 #
 # - Count first, then measure: FLOPs and bytes say how fast it could be, the measured time says how far off you are, and where.
 # - The textbook way is slow not for too many multiplications, but for $T \times T$ tables that travel to and fro; tiles and online softmax give the same answer without storing them.
-# - Generation lives on the KV cache: one row a step, at the price of memory that grows with $T$.
-# - The gradient of a score is its weight times "how far above the mean of its row"; a saturated row gets nothing.
+# - Generation lives on the KV cache: one row a step, at the price of memory that grows with $T$ (6.4).
+# - The gradient of a score is its weight times "how far its $dA$ lies above the mean of its row"; a saturated row gets next to nothing (6.5).
 #
 # CPU or GPU, loop or tile, it is the same expression from beginning to end. Learn it well, and you will recognize it on any machine.
