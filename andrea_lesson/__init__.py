@@ -1,8 +1,8 @@
 """Scaled dot-product attention as it runs inside ANDREA-120M: the lesson's package.
 
-Importing it loads NumPy and array-api-compat and nothing heavier.  Figures, panels and
-experiments load when they are first asked for: ``al.plotting``, ``al.panels``,
-``al.experiments``.
+Importing it loads NumPy and array-api-compat and nothing heavier.  Figures, panels, experiments
+and exercises load when they are first asked for: ``al.plotting``, ``al.panels``,
+``al.experiments``, ``al.check``.
 """
 
 from importlib import import_module
@@ -35,7 +35,18 @@ from .tiled_backward import tiled_attention_backward
 
 __version__ = "0.1.0"
 
-_LOADED_WHEN_USED = ("experiments", "kernels", "panels", "plotting")
+_LOADED_WHEN_USED = ("exercises", "experiments", "kernels", "panels", "plotting", "training")
+_TAKEN_WHEN_USED = {  # public name: the module that has it
+    "check": "exercises.checker",
+    "guess_cells": "exercises.guess",
+    "guess_curve": "exercises.guess",
+    "hint": "exercises.registry",
+    "progress": "exercises.progress",
+    "question": "exercises.registry",
+    "quiz": "exercises.quiz",
+    "report": "exercises.report",
+    "solution": "exercises.registry",
+}
 
 __all__ = [
     "ANDREA_12M",
@@ -79,9 +90,11 @@ def __getattr__(name: str) -> Any:
     """Load a heavier part of the package at its first use."""
     if name in _LOADED_WHEN_USED:
         return import_module(f"{__name__}.{name}")
+    if name in _TAKEN_WHEN_USED:
+        return getattr(import_module(f"{__name__}.{_TAKEN_WHEN_USED[name]}"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
     """Names for completion, the parts not yet loaded included."""
-    return sorted([*globals(), *_LOADED_WHEN_USED])
+    return sorted([*globals(), *_LOADED_WHEN_USED, *_TAKEN_WHEN_USED])

@@ -66,6 +66,11 @@ LABELS: dict[str, tuple[str, str]] = {
     "chart_measured": ("實測", "measured"),
     "chart_theory_sqrt": ("理論：$\\sqrt{d_k}$", "theory: $\\sqrt{d_k}$"),
     "chart_theory_inverse_sqrt": ("理論：$1/\\sqrt{d_k}$", "theory: $1/\\sqrt{d_k}$"),
+    "chart_theory_sigmas": (
+        "理論：$\\sigma_q\\, \\sigma_k \\sqrt{d_k}$",
+        "theory: $\\sigma_q\\, \\sigma_k \\sqrt{d_k}$",
+    ),
+    "chart_band": ("{draws} 次抽樣中間的 95%", "middle 95% of {draws} draws"),
     "chart_score_std": ("分數的標準差", "standard deviation of scores"),
     "chart_growth_title": (
         "分數隨 $d_k$ 散開（隨機向量，每點 {pairs} 對）",
@@ -588,8 +593,8 @@ LABELS: dict[str, tuple[str, str]] = {
     "control_target": ("目標鍵 j", "target key j"),
     "gradient_weights": ("權重\n目標：鍵 {target}", "weights\ntarget: key {target}"),
     "gradient_matrix": (
-        "縮放後分數的梯度\n權重 ⊙（dweights − 平均）",
-        "gradient of scaled scores\nweights ⊙ (dweights − mean)",
+        "縮放後分數的梯度\ndS = A ⊙（dA − 平均）",
+        "gradient of scaled scores\ndS = A ⊙ (dA − mean)",
     ),
     "gradient_reading": ("梯度", "gradient"),
     "gradient_pull": ("目標的拉力\np (1 − p)", "pull at the target\np (1 − p)"),
@@ -616,11 +621,11 @@ LABELS: dict[str, tuple[str, str]] = {
     "gradient_without": ("不除以 √d_k", "not divided by √d_k"),
     "gradient_summary": (
         "{source}，T = {T}，d_k = {d_k}，{scaling}：損失想把權重移到鍵 {target}；"
-        "看得到它的查詢有 {seeing} 個，其中 {pulled} 個的拉力大於 0.1/T = {limit}，"
-        "其餘的幾乎學不到東西。",
-        "{source}, T = {T}, d_k = {d_k}, {scaling}: the loss wants more weight on key {target}; of "
-        "{seeing} queries that see it, {pulled} feel a pull above 0.1/T = {limit}, and the others "
-        "learn next to nothing from it.",
+        "看得到它的查詢有 {seeing} 個，拉力大於 0.1/T = {limit} 的有 {pulled} 個，"
+        "幾乎學不到東西的有 {idle} 個。",
+        "{source}, T = {T}, d_k = {d_k}, {scaling}: the loss wants more weight on key {target}. "
+        "Of {seeing} queries that see it, {pulled} feel a pull above 0.1/T = {limit}; {idle} learn "
+        "next to nothing.",
     ),
     # -- generation_panel -----------------------------------------------------------------
     "generation_query": ("新的查詢\n{q}", "new query\n{q}"),
@@ -694,21 +699,20 @@ LABELS: dict[str, tuple[str, str]] = {
     "control_measure": ("在這台電腦上量量看", "measure it here"),
     "cost_measuring": ("正在量……", "measuring …"),
     "way_decoder": ("解碼一步", "decoder step"),
-    "cost_here": ("T = {T}", "T = {T}"),
     "cost_memory_title": (
-        "額外的記憶體\n線＝推算，點＝量到的",
-        "extra memory\nlines: predicted, marks: measured",
+        "額外的記憶體\n線＝推算，點＝量到的，點線＝現在的 T",
+        "extra memory\nlines: predicted, marks: measured, dotted: this T",
     ),
     "cost_time_title": (
-        "時間\n線＝推算，點＝量到的",
-        "time\nlines: predicted, marks: measured",
+        "時間\n線＝推算，點＝量到的，點線＝現在的 T",
+        "time\nlines: predicted, marks: measured, dotted: this T",
     ),
-    "cost_too_much": ("超過這台電腦的 {memory}", "more than the {memory} here"),
+    "cost_too_much": ("超過 {memory}", "beyond {memory}"),
     "cost_caption": (
-        "推算＝次數 ÷ 這台電腦的速度（先量好的，{device}）＋ Python 走一趟的時間；"
-        "量到的＝按下按鈕時在這裡跑的，用隨機向量",
-        "predicted = counts ÷ measured speed of this machine ({device}) + Python's own time; "
-        "measured = run here on random vectors",
+        "推算＝次數 ÷ 這裡的速度（{device}；讀寫照主記憶體算，放得進快取的更快）"
+        "＋ Python 走一趟的時間；量的時候用隨機向量",
+        "predicted = counts ÷ speeds here ({device}; main memory, a cache is faster) + Python's "
+        "own time; measured on random vectors",
     ),
     "cost_textbook_memory": (
         "課本寫法的記憶體　{matrices} 張表 × {n_head} 個頭 × {T}² × {wide} B + 遮罩和輸出"
@@ -735,13 +739,13 @@ LABELS: dict[str, tuple[str, str]] = {
         "takes {bytes} more{measured}",
     ),
     "cost_time_line": (
-        "{way}的時間　{flops} ÷ {flop_rate} + {exponentials} ÷ {exp_rate} + {moved} ÷ {bandwidth}"
-        " + {rounds} × {call} ≈ {seconds}{measured}",
-        "time, {way}: {flops} ÷ {flop_rate} + {exponentials} ÷ {exp_rate} + {moved} ÷ {bandwidth}"
-        " + {rounds} × {call} ≈ {seconds}{measured}",
+        "{way}的時間　{flops} ÷ {flop_rate} + {exponentials} ÷ {exp_rate} + {moved}"
+        " + {call}{once} ≈ {seconds}{measured}",
+        "{way}: {flops} ÷ {flop_rate} + {exponentials} ÷ {exp_rate} + {moved}"
+        " + {call}{once} ≈ {seconds}{measured}",
     ),
     "cost_measured": ("（量到 {value}）", " (measured {value})"),
-    "cost_refused_memory": ("（記憶體不夠，不量）", " (too large to measure)"),
+    "cost_refused_memory": ("（放不下，不量）", " (too large to measure)"),
     "cost_refused_time": ("（太久，不量）", " (too long to measure)"),
     "cost_fits_all": (
         "這台電腦有 {memory} 的記憶體：這個設定下，課本寫法到 T = {T} 都放得下",
@@ -758,23 +762,23 @@ LABELS: dict[str, tuple[str, str]] = {
     ),
     "cost_and": ("；", "; "),
     "cost_way": (
-        "{way} {bytes} 的額外記憶體、{seconds}",
-        "{way} {bytes} of extra memory and {seconds}",
+        "{way} {bytes}、{seconds}",
+        "{way} {bytes}, {seconds}",
     ),
     "cost_way_measured": ("{way} {seconds}", "{way} {seconds}"),
     "cost_nothing_measured": (
-        "這個設定還沒有實際量過。",
-        "Nothing has been measured at this setting yet.",
+        "還沒有實際量過。",
+        "Not measured yet.",
     ),
     "cost_measured_here": (
-        "在這裡量到的時間（中位數）是{ways}。",
-        "Median times measured here: {ways}.",
+        "量到的時間（中位數）：{ways}。",
+        "Median times measured: {ways}.",
     ),
     "cost_summary": (
-        "T = {T}，d_k = {d_k}，{n_head} 個頭，{precision}，{mask}遮罩。由次數和這台電腦"
-        "（{device}）的速度推算：{ways}。{measured}",
-        "T = {T}, d_k = {d_k}, heads: {n_head}, {precision}, {mask} mask. Predicted from counts "
-        "and the speed of this machine ({device}): {ways}. {measured}",
+        "T = {T}，d_k = {d_k}，{n_head} 個頭，{precision}，{mask}遮罩。推算的額外記憶體和時間："
+        "{ways}。{measured}",
+        "T = {T}, d_k = {d_k}, heads: {n_head}, {precision}, {mask} mask. Predicted extra memory "
+        "and time: {ways}. {measured}",
     ),
     "cost_does_not_fit": (
         "課本寫法需要 {bytes} 的額外記憶體，這台電腦只有 {memory}，放不下。",
@@ -859,6 +863,319 @@ LABELS: dict[str, tuple[str, str]] = {
         "and a sum l of {sum}, and its output differs from that of the plain form by at most "
         "{difference}.",
     ),
+    # -- training_panel, race_panel --------------------------------------------------------
+    "control_start_sigma": ("初始標準差 σ", "initial σ"),
+    "control_eta": ("學習率 η", "learning rate η"),
+    "control_optimiser": ("最佳化方法", "optimiser"),
+    "control_twin": ("不除的換成雙胞胎", "undivided twin"),
+    "control_curve": ("曲線", "curves"),
+    "control_train": ("現在比一場", "race now"),
+    "optimiser_sgd": ("SGD", "SGD"),
+    "optimiser_adam": ("Adam", "Adam"),
+    "lookup_topics": (
+        "天文 地理 歷史 音樂 繪畫 舞蹈 烹飪 園藝 建築 數學 物理 化學 生物 醫學 法律 經濟 "
+        "哲學 宗教 教育 體育 旅行 攝影 電影 戲劇 詩歌 小說 童話 神話 語言 航海 氣象 昆蟲",
+        "stars maps ruins music art dance food garden houses maths forces metals life health law "
+        "money logic faith school sport travel photos film stage poetry novels tales myths words "
+        "ships clouds bugs",
+    ),
+    "lookup_books": (
+        "晨光 遠山 白鷺 秋雨 青石 古井 長橋 小徑 月夜 春雷 竹林 浪花 紙船 風箏 燈塔 木屋 "
+        "銀河 麥田 松鼠 海鷗 螢火 梅花 雪地 鐘聲 石階 炊煙 蘆葦 老樹 金魚 雲影 沙丘 河岸",
+        "Dawn Hill Owl Rain Rock Well Ford Path Moon Hail Fern Wave Boat Kite Lamp Hut Mars Corn "
+        "Fox Gull Moth Plum Snow Bell Gate Fire Reed Oak Carp Mist Dune Pond",
+    ),
+    "lookup_book": ("《{name}》", "“{name}”"),
+    "lookup_card": ("{topic}《{book}》", "{topic}/{book}"),
+    "training_rows": ("列＝想找的主題", "row = asked"),
+    "training_columns": ("行＝書架上的卡片", "column = card"),
+    "training_topic": ("主題", "topic"),
+    "training_feature": ("卡片上的主題或書名", "topic or book on a card"),
+    "training_features": (
+        "行＝卡片上的主題（左）、書名（右）",
+        "column = topic (left) or book (right) on a card",
+    ),
+    "training_asked": ("想找", "asks for"),
+    "training_card": ("卡片", "card"),
+    "training_weights": ("注意力權重\n第 {step} 步", "attention weights\nstep {step}"),
+    "training_match": ("W_Q W_Kᵀ ÷ √d_k\n第 {step} 步", "W_Q W_Kᵀ ÷ √d_k\nstep {step}"),
+    "training_match_raw": ("W_Q W_Kᵀ（不除）\n第 {step} 步", "W_Q W_Kᵀ, not divided\nstep {step}"),
+    "training_match_reading": ("配對的分數", "match"),
+    "training_chart": (
+        "沒看過的書架\n損失 {loss}，答對 {accuracy}",
+        "shelves not seen before\nloss {loss}, right {accuracy}",
+    ),
+    "training_steps": ("步", "step"),
+    "training_loss_curve": ("損失 ÷ ln {books}（亂猜＝1）", "loss ÷ ln {books}; guess: 1"),
+    "training_accuracy": ("答對的比例", "share right"),
+    "training_right_weight": ("正確卡片的權重", "weight, right card"),
+    "training_caption": (
+        "書架和起點都是亂數，種子 {seed}；{optimiser}，σ = {sigma}，η = {eta}；"
+        "從第 {first} 步到第 {last} 步",
+        "random shelves and start, seed {seed}; {optimiser}, σ = {sigma}, η = {eta}; "
+        "steps {first} to {last}",
+    ),
+    "training_score": (
+        "想找「{topic}」，卡片{card}：分數 =（對主題 {same} + 對書名 {book}）÷ √2 = {score}",
+        "asking for {topic}, card {card}: score = (its topic {same} + its book {book}) ÷ √2"
+        " = {score}",
+    ),
+    "training_weight": (
+        "權重 = exp({score} − {highest}) ÷ Σ exp = {exponential} ÷ {total} = {weight}"
+        "；最大的權重 {largest} 在卡片{card}",
+        "weight = exp({score} − {highest}) ÷ Σ exp = {exponential} ÷ {total} = {weight}; "
+        "largest weight: {largest}, on card {card}",
+    ),
+    "training_mean": (
+        "損失 = −ln p 的平均 = {loss}（p：給對的書的機率；{questions} 個沒看過的問題；"
+        "亂猜是 ln {books} = {uniform}）",
+        "loss = mean of −ln p = {loss} (p of the right book; {questions} questions not seen "
+        "before; a blind guess gives ln {books} = {uniform})",
+    ),
+    "training_overflow": (
+        "數字已經溢位（NaN）：學習率 η = {eta} 太大了。",
+        "The numbers have overflowed (NaN): the learning rate η = {eta} is too large.",
+    ),
+    "training_divided": ("除以 √d_k", "divided by √d_k"),
+    "training_not_divided": ("不除以 √d_k", "not divided"),
+    "training_summary": (
+        "圖書館查書，d_k = {d_k}，分數{scaling}，{optimiser}，σ = {sigma}，η = {eta}："
+        "學了 {step} 步，正確的卡片平均得到 {right} 的權重，損失 {loss}，沒看過的問題答對 "
+        "{accuracy}；想找「{topic}」的那一列，正確的卡片得到 {weight}。",
+        "library look-up, d_k = {d_k}, scores {scaling}, {optimiser}, σ = {sigma}, η = {eta}: "
+        "after {step} steps the right card gets a weight of {right} on average, the loss is "
+        "{loss}, and the share of new questions answered right is {accuracy}; in the row that "
+        "asks for {topic}, the right card gets {weight}.",
+    ),
+    "race_accuracy": ("答對的比例", "share right"),
+    "race_loss": ("損失", "loss"),
+    "race_chart": (
+        "{curve}\n線＝平均，帶＝{seeds} 個種子",
+        "{curve}\nmean and range, {seeds} seeds",
+    ),
+    "race_not_yet": (
+        "{curve}：收錄的結果\n按「{button}」才有曲線",
+        "{curve}: shipped ends\npress “{button}” for curves",
+    ),
+    "race_scaled": ("除以 √d_k", "divided by √d_k"),
+    "race_raw": ("不除", "not divided"),
+    "race_twin": ("不除的雙胞胎", "undivided twin"),
+    "race_side_of_scaled": ("除的", "divided"),
+    "race_side_of_raw": ("不除的", "undivided"),
+    "race_side_of_twin": ("雙胞胎", "twin"),
+    "race_and": ("；", "; "),
+    "race_map_scaled": (
+        "最後答對的比例\n除以 √d_k",
+        "final share right\ndivided by √d_k",
+    ),
+    "race_map_raw": ("最後答對的比例\n不除", "final share right\nnot divided"),
+    "race_chaotic": ("混沌：換一台電腦就不同", "chaotic, not repeatable"),
+    "race_unmapped": ("沒有收錄", "not shipped"),
+    "race_rows": ("列＝d_k", "row = d_k"),
+    "race_columns": ("行＝學習率 η", "column = η"),
+    "race_rate": ("學習率 η", "learning rate η"),
+    "race_caption": (
+        "亂數的書架和起點，種子 {seeds}，{steps} 步；格子表：{optimiser}，σ = {sigma}，"
+        "點一格就搬到那裡",
+        "random shelves and starts, seeds {seeds}, {steps} steps; grids: {optimiser}, σ = {sigma};"
+        " choose a cell to go there",
+    ),
+    "race_side_scaled": (
+        "除以 √d_k　σ = {sigma}，η = {eta}：{end}",
+        "divided by √d_k: σ = {sigma}, η = {eta}: {end}",
+    ),
+    "race_side_raw": (
+        "不除　σ = {sigma}，η = {eta}：{end}",
+        "not divided: σ = {sigma}, η = {eta}: {end}",
+    ),
+    "race_side_twin": (
+        "不除的雙胞胎　σ = {sigma0} ÷ {unit} = {sigma}，η = {eta0} ÷ {step} = {eta}：{end}",
+        "undivided twin: σ = {sigma0} ÷ {unit} = {sigma}, η = {eta0} ÷ {step} = {eta}: {end}",
+    ),
+    "race_end": (
+        "最後答對 {accuracy}（各種子 {each}），損失 {loss}{origin}",
+        "share right at the end {accuracy} (by seed {each}), loss {loss}{origin}",
+    ),
+    "race_end_shipped": ("（收錄的）", " (shipped)"),
+    "race_end_unknown": ("還沒有結果", "no result yet"),
+    "race_apart": (
+        "兩邊的曲線（每個種子的損失和答對的比例）最多差 {difference}{twin}",
+        "the curves of the two sides (loss and share right of each seed) differ by at most "
+        "{difference}{twin}",
+    ),
+    "race_apart_twin": ("：只剩捨入", ": only rounding is left"),
+    "race_apart_grown": (
+        "：捨入的差在混沌的地方會長大",
+        ": where training is chaotic, differences of rounding grow",
+    ),
+    "race_no_curves": (
+        "這裡還沒有比過；按「{button}」就在這台電腦上訓練 {runs} 次",
+        "no race has been run here; “{button}” trains {runs} heads on this machine",
+    ),
+    "race_agreement": (
+        "和收錄的結果相比：{sides}",
+        "compared with the shipped results: {sides}",
+    ),
+    "race_agrees": ("{side}相差 {difference}（相符）", "{side} {difference} apart (the same)"),
+    "race_differs": ("{side}相差 {difference}（不符）", "{side} {difference} apart (not the same)"),
+    "race_chaotic_side": (
+        "{side}相差 {difference}（混沌的點，不必相符）",
+        "{side} {difference} apart (chaotic, so it need not agree)",
+    ),
+    "race_not_shipped": ("{side}沒有收錄", "{side} not shipped"),
+    "race_agreement_none": (
+        "收錄的結果：{sides}",
+        "shipped results: {sides}",
+    ),
+    "race_shipped_steady": ("{side}是穩定的點", "{side} is steady"),
+    "race_shipped_chaotic": ("{side}是混沌的點", "{side} is chaotic"),
+    "race_running": ("比賽中 {percent}%", "racing, {percent}%"),
+    "race_interrupted": (
+        "比賽中斷了，圖還是原來的；再按「{button}」會從頭比。",
+        "The race was interrupted, and the picture is the former one; “{button}” begins anew.",
+    ),
+    "race_no_grid": (
+        "讀不到收錄的格子表（{name}）；執行 {command} 可以重做。",
+        "The shipped grid ({name}) cannot be read; {command} makes it again.",
+    ),
+    "race_outside": (
+        "η = {eta} 不在 {optimiser} 的格子表上（{low} 到 {high}）；這個最佳化方法要的學習率"
+        "在那個範圍裡。",
+        "η = {eta} lies outside the grid of {optimiser} ({low} to {high}), where the rates are "
+        "that suit it.",
+    ),
+    "race_ahead_scaled": ("除的領先", "the divided one is ahead"),
+    "race_ahead_raw": ("不除的領先", "the undivided one is ahead"),
+    "race_ahead_level": ("平手", "it is a draw"),
+    "race_ahead_unknown": ("還不知道誰贏", "who wins is not known yet"),
+    "race_summary": (
+        "賽跑，d_k = {d_k}，{optimiser}，σ = {sigma}，η = {eta}，{steps} 步、{seeds} 個種子："
+        "{scaled_name}最後答對 {scaled}，{raw_name} {raw}，{ahead}；{curves}。",
+        "a race, d_k = {d_k}, {optimiser}, σ = {sigma}, η = {eta}, {steps} steps, seeds: {seeds}; "
+        "final share right: {scaled_name} {scaled}, {raw_name} {raw}: {ahead}; {curves}.",
+    ),
+    "race_summary_unraced": ("曲線還沒有跑", "no curves yet"),
+    "race_summary_apart": (
+        "兩邊的曲線最多差 {difference}",
+        "their curves differ by at most {difference}",
+    ),
+    # -- leakage_panel ---------------------------------------------------------------------
+    "control_variant": ("遮罩", "mask"),
+    "control_text": ("短文", "text"),
+    "leakage_causal": ("因果遮罩（正確）", "causal (right)"),
+    "leakage_none": ("沒有遮罩", "no mask"),
+    "leakage_reversed": ("極性寫反", "wrong polarity"),
+    "leakage_after_softmax": ("softmax 之後才遮", "after softmax"),
+    "leakage_diagonal_hidden": ("連自己也遮住", "diagonal hidden"),
+    "leakage_text_zh-Hant": ("中文", "Chinese"),
+    "leakage_text_en": ("英文", "English"),
+    "leakage_chart": (
+        "損失\n訓練 {training}，老實考 {honest}",
+        "loss\ntraining {training}, honest test {honest}",
+    ),
+    "leakage_training_line": ("訓練", "training"),
+    "leakage_honest_line": ("老實考", "honest test"),
+    "leakage_right_line": ("正確的遮罩老實考", "right mask, honest test"),
+    "leakage_guesses": ("盲猜（上）、只看字頻（下）", "blind guess (upper), by frequency (lower)"),
+    "leakage_weights": ("注意力權重\n頭 {head}", "attention weights\nhead {head}"),
+    "leakage_probe": (
+        "換掉位置 {changed} 的字\n每一列的預測動多少",
+        "replace position {changed}:\nhow far rows move",
+    ),
+    "leakage_probe_reading": ("預測動了", "moves by"),
+    "leakage_rows": ("洩漏 {rows} 列（框）", "leaks: {rows} (framed)"),
+    "leakage_no_rows": ("沒有洩漏", "no leak"),
+    "leakage_strip": (
+        "頭 {head} 的列 {row}：讀到「{character}」，權重落在哪些字\n（框起來的是要猜的下一個字）",
+        "head {head}, row {row}: where “{character}” looks\n(framed: the next character, which it "
+        "must predict)",
+    ),
+    "leakage_caption": (
+        "{text}短文，沒看過的 {T} 個字；只有遮罩不同的解碼器，訓練 {steps} 步，種子 {seed}",
+        "{text} text, {T} characters not seen in training; decoders that differ only in the mask, "
+        "{steps} steps, seed {seed}",
+    ),
+    "leakage_loss_line": (
+        "損失 = −ln p 的平均：老實考 {honest}，好比在 e^損失 = {choices} 個字裡亂猜；"
+        "盲猜 ln {vocabulary} = {uniform}，只看字頻 {unigram}",
+        "loss = mean of −ln p: honest test {honest}, like guessing among e^loss = {choices} "
+        "characters; blind guess ln {vocabulary} = {uniform}, by frequency {unigram}",
+    ),
+    "leakage_row_reads": ("列 {row} 讀到「{character}」，", "row {row} reads “{character}” and "),
+    "leakage_row_predicts": ("要猜下一個字「{next}」；", "must predict “{next}”; "),
+    "leakage_row_last": (
+        "要猜的字在這一段之後；",
+        "must predict what follows this excerpt; ",
+    ),
+    "leakage_row_largest": (
+        "頭 {head} 最大的權重 {weight} 在位置 {place} 的「{character}」：{kind}",
+        "largest weight of head {head}: {weight}, on “{character}” at {place}: {kind}",
+    ),
+    "leakage_row_empty": (
+        "頭 {head} 在這一列什麼也看不到，權重都是 0",
+        "head {head} sees nothing in this row, all weights are 0",
+    ),
+    "leakage_place_answer": ("就是答案，偷看了", "the answer itself, a peek"),
+    "leakage_place_own": ("它自己", "itself"),
+    "leakage_place_before": ("前面的字", "a character before"),
+    "leakage_place_later": ("後面的字，偷看了", "a later character, a peek"),
+    "leakage_probe_line": (
+        "換掉位置 {changed} 的字「{character}」：它之前有 {rows} 列的預測動了，ln p 最多差 {most}，"
+        "洩漏",
+        "replacing “{character}” at {changed}: earlier rows that move: {rows}, ln p by "
+        "up to {most}: a leak",
+    ),
+    "leakage_probe_line_none": (
+        "換掉位置 {changed} 的字「{character}」：它之前一列也沒動，ln p 最多差 {most}，沒有洩漏",
+        "replacing “{character}” at {changed}: no earlier row moves, ln p differs by "
+        "{most}: no leak",
+    ),
+    "leakage_writes": (
+        "開頭「{prompt}」，它接著寫：{sample}",
+        "after “{prompt}” it writes: {sample}",
+    ),
+    "leakage_against": ("（正確的遮罩 {right}）", " (right mask: {right})"),
+    "leakage_leaks": (
+        "換掉位置 {changed} 的字，它之前有 {rows} 列跟著動，會洩漏",
+        "it leaks, since replacing the character at {changed} moves {rows} rows before it",
+    ),
+    "leakage_tight": (
+        "換掉位置 {changed} 的字，它之前一列也沒動，沒有洩漏",
+        "it does not leak, since replacing the character at {changed} moves no row before it",
+    ),
+    "leakage_summary": (
+        "洩漏實驗室，{text}短文，{variant}，訓練 {steps} 步：訓練損失 {training}，"
+        "老實考的損失 {honest}{against}，盲猜 {uniform}；{verdict}；"
+        "頭 {head} 的列 {row} {weight}。",
+        "leakage lab, {text} text, {variant}, {steps} steps: training loss {training}, loss in "
+        "the honest test {honest}{against}, blind guess {uniform}; {verdict}; in head {head}, row "
+        "{row} {weight}.",
+    ),
+    "leakage_summary_weight": (
+        "最大的權重 {weight} 在{place}",
+        "has its largest weight, {weight}, {place}",
+    ),
+    "leakage_summary_empty": ("什麼也看不到", "sees nothing"),
+    "leakage_at_answer": (
+        "位置 {place}，就是要猜的字",
+        "on position {place}, which it must predict",
+    ),
+    "leakage_at_own": ("自己身上", "on itself"),
+    "leakage_at_before": ("前面的位置 {place}", "on position {place}, before it"),
+    "leakage_at_later": ("後面的位置 {place}", "on position {place}, after it"),
+    "leakage_warning_after_softmax": (
+        "這個遮罩會洩漏：被遮的格權重是 0，後面的字卻在 softmax 的分母裡，改了前面每一格的權重；"
+        "訓練損失 {training} 不算數，老實考是 {honest}。",
+        "This mask leaks: hidden cells have weight 0, but later characters are in the denominator "
+        "of softmax and so change every weight before them; the training loss of {training} does "
+        "not count, the honest test gives {honest}.",
+    ),
+    "leakage_warning": (
+        "這個遮罩會洩漏：訓練時偷看得到後面的字，所以訓練損失 {training} 不算數，"
+        "老實考是 {honest}。",
+        "This mask leaks: in training it can look at later characters, so its training loss of "
+        "{training} does not count; the honest test gives {honest}.",
+    ),
     # -- live view -----------------------------------------------------------------------------
     "live_play": ("▶ 播放", "▶ Play"),
     "live_pause": ("❚❚ 暫停", "❚❚ Pause"),
@@ -913,6 +1230,197 @@ LABELS: dict[str, tuple[str, str]] = {
     "live_low": ("下限", "low"),
     "live_high": ("上限", "high"),
     "live_value": ("值", "value"),
+    # -- guesses, progress, report, quiz -------------------------------------------------------
+    "guess_curve_hint": (
+        "在圖上拖曳，畫出你預期的曲線；鍵盤：← → 選點、↑ ↓ 移動、Enter 定案、Escape 離開。",
+        "Drag across the plot to draw the curve you expect. Keys: ← → choose a point, "
+        "↑ ↓ move it, Enter commits, Escape leaves.",
+    ),
+    "guess_cells_hint": (
+        "點一下或拖曳，把你預期的格塗上顏色；"
+        "鍵盤：方向鍵移動、空白鍵塗色、Enter 定案、Escape 離開。",
+        "Click or drag to shade the cells you expect. Keys: arrows move, Space shades, "
+        "Enter commits, Escape leaves.",
+    ),
+    "guess_curve_name": ("先猜猜看：曲線", "Guess first: a curve"),
+    "guess_cells_name": ("先猜猜看：格子", "Guess first: cells"),
+    "guess_commit": ("就這麼猜", "Commit my guess"),
+    "guess_clear": ("清除", "Clear"),
+    "guess_anew": ("重新猜", "Guess anew"),
+    "guess_table": ("用表格填", "Use a table"),
+    "guess_tools": ("猜測的工具", "Tools of the guess"),
+    "guess_mine": ("你的猜測", "your guess"),
+    "guess_truth": ("量到的", "measured"),
+    "guess_waiting": ("量測中……", "Measuring …"),
+    "guess_none": ("沒有", "none"),
+    "guess_unset": ("還沒畫", "not drawn yet"),
+    "guess_point": ("{x_label}＝{x}", "{x_label} = {x}"),
+    "guess_drawn": ("{y_label}＝{value}", "{y_label} = {value}"),
+    "guess_both": ("你猜 {guess}，量到 {truth}", "you guessed {guess}, measured {truth}"),
+    "guess_cell": (
+        "第 {row} 列 {row_name}，第 {column} 行 {column_name}",
+        "row {row} {row_name}, column {column} {column_name}",
+    ),
+    "guess_shaded": ("已塗色", "shaded"),
+    "guess_blank": ("空白", "blank"),
+    "guess_hit": ("猜對", "right"),
+    "guess_missed": ("漏掉", "missed"),
+    "guess_extra": ("多猜", "too many"),
+    "guess_rest": ("空白，也猜對", "blank, and right"),
+    "guess_bad_number": (
+        "「{text}」不是數字；請填像 2.5 這樣的數字。",
+        "“{text}” is no number; write one such as 2.5.",
+    ),
+    "guess_out_of_range": (
+        "{value} 超出圖的範圍（{low} 到 {high}）。",
+        "{value} lies outside the plot ({low} to {high}).",
+    ),
+    "guess_points_missing": (
+        "還有 {count} 個點沒畫：{places}。畫完再定案，就能看到量到的曲線。",
+        "Points still to draw: {places} ({count} in all). Draw them, then commit to see what was "
+        "measured.",
+    ),
+    "guess_no_cells": (
+        "還沒塗任何一格。先塗出你預期的格，再定案。",
+        "No cell is shaded yet. Shade those you expect, then commit.",
+    ),
+    "guess_wrong_count": (
+        "這個猜測要有 {wanted} 個數，收到 {came} 個。",
+        "This guess takes {wanted} numbers; it got {came}.",
+    ),
+    "guess_wrong_shape": (
+        "這個猜測要是 {rows} 列 × {columns} 行的 True 與 False，收到的是{came}。",
+        "This guess takes {rows} rows × {columns} columns of True and False; it got {came}.",
+    ),
+    "guess_no_numbers": (
+        "猜測要是數字，收到的是「{came}」。",
+        "A guess is made of numbers; it got “{came}”.",
+    ),
+    "guess_came_shape": ("形狀 {shape}", "shape {shape}"),
+    "guess_committed": (
+        "這個猜測已經定案；想再猜一次，請按「重新猜」或呼叫 .anew()。",
+        "This guess is committed; to try again press “Guess anew” or call .anew().",
+    ),
+    "guess_truth_failed": (
+        "量測沒有成功（{problem}）；你的猜測還在。",
+        "The measurement failed ({problem}); your guess is still here.",
+    ),
+    "guess_rises": ("往上", "rises"),
+    "guess_falls": ("往下", "falls"),
+    "guess_level": ("大致持平", "stays about level"),
+    "guess_peaks": ("先上後下", "goes up and then down"),
+    "guess_dips": ("先下後上", "goes down and then up"),
+    "guess_same_way": (
+        "走向猜對了：{truth}。",
+        "You got the direction: the measured curve {truth}, as yours does.",
+    ),
+    "guess_other_way": (
+        "走向不同：你畫的{guess}，量到的{truth}。",
+        "The direction differs: yours {guess}, the measured curve {truth}.",
+    ),
+    "guess_close": (
+        "而且每一點都很接近，差最多的也只有：",
+        " It is close all along; even where it is farthest off,",
+    ),
+    "guess_farthest": ("差最多的地方：", " Farthest apart:"),
+    "guess_there": (
+        "{x_label}＝{x}，你猜 {guess}，量到 {truth}{factor}。",
+        " at {x_label} = {x} you guessed {guess}, measured is {truth}{factor}.",
+    ),
+    "guess_factor": ("（相差 {factor} 倍）", " (a factor of {factor})"),
+    "guess_not_finite": (
+        "有 {count} 個點沒有有限的測量值，不列入比較。",
+        " Points without a finite measured value, left out of this: {count}.",
+    ),
+    "guess_all_cells": (
+        "全部猜對：{total} 格一格不差。",
+        "All right: every one of the {total} cells, and none too many.",
+    ),
+    "guess_some_cells": (
+        "{total} 格裡猜對 {hit} 格，漏掉 {missed} 格，多猜 {extra} 格。",
+        "Of {total} cells you found {hit}; missed: {missed}, too many: {extra}.",
+    ),
+    "guess_run_this_cell": (
+        "靜態圖：執行這個儲存格，就能畫出你的猜測",
+        "Still picture: run this cell to draw your guess",
+    ),
+    "guess_earlier": ("以前猜過 {count} 次", "guessed before: {count} ×"),
+    "progress_title": ("學習進度", "Progress"),
+    "progress_notebook": ("筆記本 {notebook}", "Notebook {notebook}"),
+    "progress_course": ("整個課程", "The whole course"),
+    "progress_exercises": ("練習通過 {done}／{of}", "exercises passed: {done} of {of}"),
+    "progress_quiz": ("小測驗答對 {done}／{of}", "quiz: {done} of {of} right"),
+    "progress_guesses": ("先猜 {count} 題", "guesses made: {count}"),
+    "progress_nothing": ("還沒有題目", "no exercises yet"),
+    "progress_and": ("，", ", "),
+    "progress_not_kept": (
+        "進度寫不進 {folder}（{reason}），這次只記在記憶體裡。",
+        "Progress cannot be written to {folder} ({reason}); this time it stays in memory only.",
+    ),
+    "progress_unread": (
+        "讀不到進度檔 {path}（{reason}），先略過。",
+        "The progress file {path} cannot be read ({reason}); it is passed over.",
+    ),
+    "progress_damaged": (
+        "有一個進度檔損壞了，已改名放在 {path}，其餘的進度照常。",
+        "A progress file was damaged and now lies at {path}; all other progress goes on.",
+    ),
+    "report_title": ("注意力機制課程：學習報告", "Attention lesson: what I have done"),
+    "report_name": ("姓名", "Name"),
+    "report_date": ("日期", "Date"),
+    "report_progress": ("進度", "Progress"),
+    "report_exercises": ("練習", "Exercises"),
+    "report_guesses": ("先猜猜看", "Guesses"),
+    "report_quiz": ("小測驗", "Quiz"),
+    "report_exercise": ("題目", "exercise"),
+    "report_question": ("問題", "question"),
+    "report_tried": ("試了幾次", "tries"),
+    "report_passed": ("結果", "result"),
+    "report_last": ("最後一次", "last try"),
+    "report_done": ("✓ 通過", "✓ passed"),
+    "report_open": ("○ 還沒通過", "○ not yet passed"),
+    "report_right": ("✓ 答對", "✓ right"),
+    "report_not_right": ("○ 還沒答對", "○ not yet right"),
+    "report_none": ("還沒有紀錄。", "Nothing recorded yet."),
+    "report_guess_number": ("第 {number} 次猜（共 {of} 次）", "guess {number} of {of}"),
+    "report_drawing": (
+        "虛線方塊：猜測；實線圓點：量到的",
+        "dashed, squares: guess; solid, dots: measured",
+    ),
+    "report_cells_drawing": (
+        "✓ 猜對　○ 漏掉　✕ 多猜",
+        "✓ right, ○ missed, ✕ too many",
+    ),
+    "report_in_the_way": (
+        "{path} 不是學習報告，不會被蓋掉；請給另一個檔名。",
+        "{path} is no report and is left as it is; give another name.",
+    ),
+    "report_not_written": (
+        "報告寫不進 {path}（{reason}）；請給另一個位置。",
+        "The report cannot be written to {path} ({reason}); give another place.",
+    ),
+    "quiz_title": ("小測驗：筆記本 {notebook}", "Quiz: notebook {notebook}"),
+    "quiz_number": ("第 {number} 題，共 {of} 題", "Question {number} of {of}"),
+    "quiz_several": ("（可複選）", " (choose all that apply)"),
+    "quiz_answer": ("回答", "Answer"),
+    "quiz_answer_to": ("回答第 {number} 題", "Answer question {number}"),
+    "quiz_none": ("先選一個答案，再按「回答」。", "Choose an answer first, then press “Answer”."),
+    "quiz_right": ("✓ 答對了。", "✓ Right. "),
+    "quiz_wrong": ("✕ 還不是。", "✕ Not yet. "),
+    "quiz_incomplete": (
+        "選的都對，但還少了。",
+        "What you chose is right, but there is more.",
+    ),
+    "quiz_again": ("改選後可以再答一次。", " Choose again whenever you like."),
+    "quiz_score": ("目前答對 {done}／{of}", "right so far: {done} of {of}"),
+    "quiz_run_this_cell": (
+        "小測驗：執行這個儲存格，就能作答。",
+        "Quiz: run this cell to answer it.",
+    ),
+    "quiz_no_such": (
+        "notebook 必須是 {choices} 其中之一；收到的是「{value}」。",
+        "notebook must be one of {choices}; got “{value}”.",
+    ),
     # -- the check of the installation, the command line ---------------------------------------
     "list_comma": ("、", ", "),
     "cli_working_copy": ("工作副本：{folder}", "Working copy: {folder}"),
@@ -1079,7 +1587,9 @@ LABELS: dict[str, tuple[str, str]] = {
     "std_after": ("縮放後的標準差", "std after scaling"),
     "times_fewer": ("T × T 是 T × d_k 的幾倍", "T × T over T × d_k"),
     "jacobian_norm": ("雅可比範數", "Jacobian norm"),
-    "share_above": ("超過 0.1/T 的比例", "share above 0.1/T"),
+    "share_above": ("w (1 − w) > 0.1/T 的比例", "share with w (1 − w) > 0.1/T"),
+    "fixed_share": ("w (1 − w) > {threshold} 的比例", "share with w (1 − w) > {threshold}"),
+    "keys_theory": ("理論值 T·e^(−s²/2)", "theory T·e^(−s²/2)"),
     # -- 03_causal_mask ----------------------------------------------------------------------
     "tokens_so_far": ("手上的詞元", "tokens so far"),
     "output_at": ("用位置幾的輸出", "output at position"),
@@ -1159,6 +1669,17 @@ LABELS: dict[str, tuple[str, str]] = {
     "precision": ("精度", "precision"),
     "empty_row": ("空列", "empty row"),
     "added_float16": ("半精度要加上的數", "added in half precision"),
+    "lowest_number": ("最小的有限數", "lowest finite number"),
+    "became_right": ("對 {weights}", "right {weights}"),
+    "became_leaks": ("漏 {weights}", "leaks {weights}"),
+    "became_nan": ("NaN", "NaN"),
+    "became_uniform": ("平分 {weights}", "even {weights}"),
+    "became_unmasked": ("沒遮住 {weights}", "not masked {weights}"),
+    "became_no_such_score": ("放不下分數", "no room for the score"),
+    "own_value": ("只回傳自己的值", "returns its own value"),
+    "looks_elsewhere": ("有看別的位置的列", "rows that look elsewhere"),
+    "pairs_stay": ("打亂鍵和值：輸出不變", "keys and values shuffled: output stays"),
+    "rows_follow": ("打亂查詢：輸出跟著換位", "queries shuffled: rows follow"),
     # -- 04_softmax_and_output ---------------------------------------------------------------
     "masked_scores_of": (
         "「{token}」這一列遮罩後的分數",
@@ -1209,6 +1730,42 @@ LABELS: dict[str, tuple[str, str]] = {
     "counted": ("算出來的參數", "parameters counted"),
     "published": ("公布的參數（約）", "parameters published (about)"),
     "attention_share": ("注意力占的比例", "share of attention"),
+    # -- 05_learning_to_look_up ----------------------------------------------------------------
+    "loss": ("損失", "loss"),
+    "accuracy": ("答對的比例", "share answered right"),
+    "eta": ("學習率 η", "learning rate η"),
+    "sigma": ("初始標準差 σ", "initial σ"),
+    "optimiser": ("最佳化方法", "optimiser"),
+    "right_weight": ("正確卡片的權重", "weight on the right card"),
+    "match_part": ("W_Q W_Kᵀ 的哪裡", "part of W_Q W_Kᵀ"),
+    "same_topic": ("同一個主題", "the same topic"),
+    "other_topics": ("別的主題", "other topics"),
+    "books": ("書名", "books"),
+    "match_before": ("第 0 步的平均", "mean at step 0"),
+    "match_after": ("最後一步的平均", "mean at the last step"),
+    "accuracy_scaled": ("答對的比例：除以 √d_k", "share right: divided by √d_k"),
+    "accuracy_raw": ("答對的比例：不除", "share right: not divided"),
+    "largest_difference": ("兩條曲線最多差", "the curves differ by at most"),
+    "as_good_as_equal": ("不到 10⁻⁹", "less than 10⁻⁹"),
+    "side": ("哪一邊", "side"),
+    "with_root": ("除以 √d_k", "divided by √d_k"),
+    "without_root": ("不除的雙胞胎", "undivided twin"),
+    "tried": ("試過幾個 η", "η tried"),
+    "serve_all_scaled": ("除以 √d_k：幾個通用", "divided: serve every d_k"),
+    "serve_all_raw": ("不除：幾個通用", "not divided: serve every d_k"),
+    "training_loss": ("訓練損失", "training loss"),
+    "teacher_loss": ("整篇一起給的損失", "loss, whole text at once"),
+    "honest_loss": ("老實考的損失", "loss in the honest test"),
+    "common_loss": ("只知道哪個字常見的損失", "loss, knowing how common each is"),
+    "blind_loss": ("亂猜的損失", "loss of a blind guess"),
+    "rows_moved_before": ("改字之前就動了的列", "earlier rows that moved"),
+    "generated": ("它寫的", "what it writes"),
+    "prompt": ("開頭", "beginning"),
+    "shipped": ("收錄的", "shipped"),
+    "trained_now": ("剛訓練的", "trained now"),
+    "same_within": ("相差不到 0.001", "the same within 0.001"),
+    "not_steady": ("不穩定的點", "points that are not steady"),
+    "points_in_all": ("一共幾個點", "points in all"),
     # -- 06_speed_and_memory -----------------------------------------------------------------
     "way": ("寫法", "way"),
     "triple_loop": ("三層迴圈", "triple loop"),

@@ -33,9 +33,9 @@ def show(**named: Any) -> None:
         raise TypeError("show must get values by name, as in show(measured=3); got none.")
     encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
     words = {_words(key): _text(value) for key, value in named.items()}
-    width = max(_width(word) for word in words)
+    width = max(text_width(word) for word in words)
     for word, text in words.items():
-        start = word + " " * (width - _width(word) + 2)
+        start = word + " " * (width - text_width(word) + 2)
         line = start + text.replace("\n", "\n" + " " * (width + 2))
         print(line.encode(encoding, "replace").decode(encoding))  # ? where it has no such letter
 
@@ -65,10 +65,10 @@ class Table:
 
     def __repr__(self) -> str:
         lines = [self.head, *self.rows]
-        widths = [max(_width(line[i]) for line in lines) for i in range(len(self.head))]
+        widths = [max(text_width(line[i]) for line in lines) for i in range(len(self.head))]
         return "\n".join(
             "  ".join(
-                " " * (width - _width(text)) + text
+                " " * (width - text_width(text)) + text
                 for text, width in zip(line, widths, strict=True)
             )
             for line in lines
@@ -143,6 +143,6 @@ def _minus(number: str) -> str:
     return number.replace("-", "−")
 
 
-def _width(text: str) -> int:
+def text_width(text: str) -> int:
     """Width on screen: a Chinese character takes two places."""
     return sum(2 if east_asian_width(character) in "WF" else 1 for character in text)

@@ -10,6 +10,7 @@ under a new name, but nothing is lost.
 import hashlib
 import json
 import os
+import re
 import secrets
 from collections.abc import Iterator
 from contextlib import suppress
@@ -133,17 +134,21 @@ def _lessons(source: Path) -> Iterator[tuple[str, bytes]]:
             yield f"{language}/{lesson.name}", unsolved(lesson.read_bytes())
 
 
+_WAITS_IN_A_PICTURE = re.compile(r"_panel\(|\bal\.(guess_curve|guess_cells|quiz)\(")
+
+
 def unsolved(content: bytes) -> bytes:
     """Take the results out of a notebook: a learner answers first and measures then.
 
-    The still picture of a panel stays, as it says that its cell is waiting to be run.
+    The still picture of a panel or of a guess stays, as it says that its cell is waiting to be
+    run.
     """
     try:
         notebook = json.loads(content)
         for cell in notebook["cells"]:
             if cell["cell_type"] == "code":
                 cell["execution_count"] = None
-                if "_panel(" not in "".join(cell["source"]):
+                if not _WAITS_IN_A_PICTURE.search("".join(cell["source"])):
                     cell["outputs"] = []
     except (ValueError, KeyError, TypeError, RecursionError):
         return content  # not a notebook: as it is

@@ -90,7 +90,10 @@ async def _execute(
         store_widget_state=False,
     )
     with tempfile.TemporaryDirectory() as profile:  # the settings of no one's own IPython
-        environment = {**os.environ, "ANDREA_STRICT": "1", "PYTHONHASHSEED": "0"}
+        environment = {
+            **os.environ,
+            **{"ANDREA_STRICT": "1", "ANDREA_PROGRESS": "memory", "PYTHONHASHSEED": "0"},
+        }
         environment["IPYTHONDIR"] = profile
         environment.pop("MPLBACKEND", None)
         try:
@@ -167,8 +170,8 @@ def _seconds(cell: NotebookNode) -> float | None:
 def tidy(notebook: NotebookNode) -> NotebookNode:
     """Make a copy fit to be stored: nothing in it belongs to one run or one machine.
 
-    A widget's view goes where a picture stands beside it, so that a notebook that was not run
-    shows the picture; volatile cells lose their outputs.
+    A widget's view goes where a picture or words stand beside it, so that a notebook that was not
+    run shows these; volatile cells lose their outputs.
     """
     notebook = deepcopy(notebook)
     notebook.metadata = nbformat.from_dict(METADATA)  # no widgets, no version of Python
@@ -185,7 +188,7 @@ def tidy(notebook: NotebookNode) -> NotebookNode:
             if output.get("execution_count") is not None:
                 output.execution_count = count
             data = output.get("data", {})
-            if "image/png" in data:
+            if "image/png" in data or "\n" in data.get("text/plain", ""):  # words, as of a quiz
                 data.pop(WIDGET_VIEW, None)
             if "text/plain" in data:
                 data["text/plain"] = _ADDRESS.sub("", data["text/plain"])

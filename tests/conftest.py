@@ -2,9 +2,10 @@
 
 import os
 
-# Before anything imports matplotlib, or makes a panel: no window, and no error swallowed.
+# Before anything imports matplotlib, or makes a panel: no window, no error swallowed.
 os.environ["MPLBACKEND"] = "Agg"
 os.environ["ANDREA_STRICT"] = "1"
+os.environ["ANDREA_PROGRESS"] = "memory"  # what tests try is nobody's progress
 
 import pytest
 from hypothesis import settings

@@ -13,9 +13,12 @@ from playwright.sync_api import expect
 import andrea_lesson as al
 from andrea_lesson import experiments, panels
 from andrea_lesson.costs import textbook_cost
+from andrea_lesson.leakage import load_leakage
 from andrea_lesson.panels import scaling, settings
 from andrea_lesson.panels.cost import LENGTHS
 from andrea_lesson.panels.layout import GROWTH, LARGE_WIDTH, WIDTH
+from andrea_lesson.race_grid import load_grid
+from andrea_lesson.racing import Setting, train
 from andrea_lesson.timing import memory_size
 
 pytestmark = pytest.mark.browser
@@ -240,17 +243,51 @@ def follow_tiles(panel):
     assert panel.picture() != before
 
 
+def follow_race(panel):
+    panel.press(al.label("control_eta"), "ArrowRight")
+    expect(panel.readout(al.label("control_eta"))).to_have_text("0.01")
+    expect(panel.summary).to_contain_text("η = 0.01", timeout=20_000)
+    ends = [
+        load_grid().points[Setting(eta=0.01, scaled=scaled)].accuracy for scaled in (True, False)
+    ]
+    for accuracy in ends:
+        expect(panel.summary).to_contain_text(settings.short(float(np.mean(accuracy))))
+
+
+def follow_training(panel):
+    before = panel.picture()
+    panel.press(al.label("control_step"), "ArrowLeft")
+    expect(panel.readout(al.label("control_step"))).to_have_text("395")
+    loss = train(Setting(), every=5).loss[-2]
+    expect(panel.summary).to_contain_text(settings.short(float(loss)), timeout=20_000)
+    assert panel.picture() != before
+
+
+def follow_leakage(panel):
+    before = panel.picture()
+    panel.press(al.label("control_row"), "ArrowRight")
+    expect(panel.readout(al.label("control_row"))).to_have_text("24")
+    run = load_leakage()["causal", al.get_language()]
+    head = int(panel.readout(al.label("control_head")).inner_text())
+    weight = float(run.weights[head, 24].max())
+    expect(panel.summary).to_contain_text(settings.short(weight), timeout=20_000)
+    assert panel.picture() != before
+
+
 FOLLOW = {
     "attention_panel": follow_attention,
     "cost_panel": follow_cost,
     "generation_panel": follow_generation,
     "gradient_panel": follow_gradient,
+    "leakage_panel": follow_leakage,
     "mask_panel": follow_mask,
     "qkv_panel": follow_qkv,
+    "race_panel": follow_race,
     "scaling_panel": follow_scaling,
     "scores_panel": follow_scores,
     "softmax_panel": follow_softmax,
     "tiles_panel": follow_tiles,
+    "training_panel": follow_training,
 }
 
 

@@ -72,9 +72,10 @@ def test_results_stay_behind_but_panels_keep_their_still_picture(source, mine):
 
 
 def shows_a_picture(cell: dict) -> bool:
-    """Whether a cell brings the still picture of a panel; what belongs to a machine has none."""
-    panel = "_panel(" in "".join(cell["source"])
-    return panel and "volatile" not in cell["metadata"].get("tags", [])
+    """Whether a cell brings the still picture of a widget; what belongs to a machine has none."""
+    source = "".join(cell["source"])
+    widget = any(call in source for call in ("_panel(", "al.guess_", "al.quiz("))
+    return widget and "volatile" not in cell["metadata"].get("tags", [])
 
 
 def test_the_lesson_arrives_without_its_results(mine):

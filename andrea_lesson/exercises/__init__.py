@@ -4,8 +4,9 @@
 wrong; ``hint(name)`` helps a step further; ``solution(name)`` opens after an attempt.
 """
 
+from . import progress as _progress
 from .checker import check
-from .registry import EXERCISES, Exercise, hint, on_attempt, question, solution
+from .registry import EXERCISES, Exercise, attempted, hint, on_attempt, question, solution
 from .verdict import Note, Verdict
 from .zoo import BROKEN, RIGHT, Specimen
 
@@ -23,3 +24,7 @@ __all__ = [
     "question",
     "solution",
 ]
+
+# What was tried in earlier sessions counts: a solution that was open stays open.
+on_attempt.append(_progress.on_attempt)
+attempted.update(_progress.the_record().read()["exercises"])

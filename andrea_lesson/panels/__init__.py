@@ -12,12 +12,15 @@ from .base import Panel, exercise_all, figure
 from .cost import cost_panel
 from .generation import generation_panel
 from .gradient import gradient_panel
+from .leakage import leakage_panel
 from .mask import mask_panel
 from .qkv import qkv_panel
+from .race import race_panel
 from .scaling import scaling_panel
 from .scores import scores_panel
 from .softmax import softmax_panel
 from .tiles import tiles_panel
+from .training import training_panel
 
 __all__ = [
     "Panel",
@@ -27,10 +30,13 @@ __all__ = [
     "figure",
     "generation_panel",
     "gradient_panel",
+    "leakage_panel",
     "mask_panel",
     "qkv_panel",
+    "race_panel",
     "scaling_panel",
     "scores_panel",
     "softmax_panel",
     "tiles_panel",
+    "training_panel",
 ]

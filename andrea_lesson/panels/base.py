@@ -224,7 +224,7 @@ class Panel(widgets.VBox):  # type: ignore[misc]
         description : str
             Label of the slider.
         text : str
-            What is no whole number changes nothing.
+            What is no such number changes nothing.
 
         Returns
         -------
@@ -232,9 +232,9 @@ class Panel(widgets.VBox):  # type: ignore[misc]
             What the slider shows now.
         """
         control = next(c for c in self.controls.values() if c.description == description)
-        digits = text.strip().replace(",", "").replace("，", "")
-        if digits.removeprefix("-").isdecimal() and not control.disabled:
-            control.value = int(digits)
+        value = control.read(text)
+        if value is not None and not control.disabled:
+            control.value = value
         return shown(control)
 
     def advance(self) -> bool:
@@ -307,7 +307,7 @@ class Panel(widgets.VBox):  # type: ignore[misc]
         png, words = data["image/png"], data["text/plain"]
         publish: Any = display
         publish(data, metadata={"image/png": {"alt": words}}, raw=True)
-        publish({"text/html": _keepsake(png, words)}, raw=True)
+        publish({"text/html": keepsake(png, words)}, raw=True)
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__}: {self.summary or self.error}>"
@@ -451,7 +451,7 @@ def _line(words: str | None, role: str, kind: str) -> str:
     return f'<div role="{role}" style="{style}">{html.escape(words)}</div>'
 
 
-def _keepsake(png: str, words: str) -> str:
+def keepsake(png: str, words: str) -> str:
     """HTML that shows the still picture where the live panel cannot be had any more.
 
     JupyterLab prefers the live widget over the PNG in the same output and, in a notebook that

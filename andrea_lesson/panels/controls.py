@@ -67,43 +67,43 @@ class Stepped(widgets.SelectionSlider):  # type: ignore[misc]
     kept: int | None = None
     value: Any
 
-    def __init__(self, steps: Sequence[int], **look: Any) -> None:
+    def __init__(self, steps: Sequence[Any], **look: Any) -> None:
         self._steps = tuple(steps)
         self._max = self._steps[-1]
-        super().__init__(options=_named(self._steps), continuous_update=True, **look)
+        super().__init__(options=self._named(self._steps), continuous_update=True, **look)
 
     @property
-    def steps(self) -> tuple[int, ...]:
+    def steps(self) -> tuple[Any, ...]:
         """What is on offer now."""
         return tuple(self._options_values)
 
     @property
-    def min(self) -> int:
+    def min(self) -> Any:
         """The first step."""
         return self._steps[0]
 
     @property
-    def max(self) -> int:
+    def max(self) -> Any:
         """The last step on offer; setting it brings the value along if need be."""
         return self._max
 
     @max.setter
-    def max(self, limit: int) -> None:
+    def max(self, limit: Any) -> None:
         self._max = limit
-        self._offer(self.value if _is_whole(self.value) and self.value <= limit else limit)
+        self._offer(self.value if self.fits(self.value) and self.value <= limit else limit)
 
     @property
-    def following(self) -> int:
+    def following(self) -> Any:
         """The step after the value; the last one at the end."""
-        if not _is_whole(self.value):
+        if not self.fits(self.value):
             return self.min
         return next((step for step in self._options_values if step > self.value), self._max)
 
-    def _offer(self, value: int) -> None:
+    def _offer(self, value: Any) -> None:
         """Offer all steps up to `max`, and `value` among them."""
         steps = sorted({*(step for step in self._steps if step <= self._max), self._max, value})
         # ipywidgets itself would go back to the first option here.
-        self._options_full = _named(steps)
+        self._options_full = self._named(steps)
         self._options_values = tuple(steps)
         with self.hold_sync():
             self.set_trait("_options_labels", tuple(name for name, _ in self._options_full))
@@ -115,9 +115,9 @@ class Stepped(widgets.SelectionSlider):  # type: ignore[misc]
     def _validate_value(self, proposal: Any) -> Any:
         value = proposal["value"]
         self.touched = True
-        if isinstance(value, np.ndarray):
-            value = value.tolist()  # a list can be compared, an array cannot
-        if _is_whole(value) and self.min <= value <= self.max and value not in self._options_values:
+        if isinstance(value, (np.ndarray, np.generic)):
+            value = value.tolist()  # can be compared with anything, an array cannot
+        if self.fits(value) and self.min <= value <= self.max and value not in self._options_values:
             self._offer(value)
         return value
 
@@ -130,9 +130,43 @@ class Stepped(widgets.SelectionSlider):  # type: ignore[misc]
     def _propagate_index(self, change: Any) -> None:
         self.value = self._options_values[change.new]
 
+    @staticmethod
+    def fits(value: Any) -> bool:
+        """Whether a value is of the kind that may lie between two steps."""
+        return _is_whole(value)
 
-def _named(steps: Iterable[int]) -> tuple[tuple[str, int], ...]:
-    return tuple((f"{step:,}", step) for step in steps)
+    @staticmethod
+    def read(text: str) -> Any:
+        """Read what was typed; None if it is no such value."""
+        digits = text.strip().replace(",", "").replace("，", "")
+        return int(digits) if digits.removeprefix("-").isdecimal() else None
+
+    @staticmethod
+    def _named(steps: Iterable[Any]) -> tuple[tuple[str, Any], ...]:
+        return tuple((f"{step:,}", step) for step in steps)
+
+
+class SteppedReal(Stepped):
+    """The same over numbers that need not be whole, such as learning rates."""
+
+    @staticmethod
+    def fits(value: Any) -> bool:
+        """Whether a value is a finite number."""
+        real = isinstance(value, (int, float, np.integer, np.floating))
+        return real and not isinstance(value, bool) and math.isfinite(value)
+
+    @staticmethod
+    def read(text: str) -> float | None:
+        """Read what was typed; None if it is no number."""
+        try:
+            value = float(text.strip().replace(",", "").replace("，", "").replace("−", "-"))
+        except ValueError:
+            return None
+        return value if math.isfinite(value) else None
+
+    @staticmethod
+    def _named(steps: Iterable[Any]) -> tuple[tuple[str, Any], ...]:
+        return tuple((short(step), step) for step in steps)
 
 
 def _is_whole(value: Any) -> bool:
@@ -142,6 +176,11 @@ def _is_whole(value: Any) -> bool:
 def stepped_slider(name: str, value: int, steps: Sequence[int]) -> Stepped:
     """Make a slider over whole numbers that do not lie evenly, in growing order."""
     return Stepped(steps, value=value, **_look(name))
+
+
+def stepped_real_slider(name: str, value: float, steps: Sequence[float]) -> SteppedReal:
+    """Make a slider over numbers that do not lie evenly, in growing order."""
+    return SteppedReal(steps, value=value, **_look(name))
 
 
 def dropdown(name: str, value: Any, options: Sequence[tuple[str, Any]]) -> Any:

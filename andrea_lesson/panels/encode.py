@@ -174,6 +174,8 @@ def _matrix(
         plain["framed"] = _pooled_any(part.framed, dots).tobytes()
     if part.hidden_value:
         plain["hiddenValue"] = part.hidden_value
+    if part.hidden_words:
+        plain["hiddenWords"] = part.hidden_words
     if part.blank is not None:
         plain["blankWords"] = part.blank_words
     if part.grid and not dots.pooled:
@@ -340,7 +342,7 @@ def _said(part: Matrix, row: int, column: int) -> str:
     if part.hidden is not None and part.hidden[row, column]:
         if part.hidden_value:
             return label("live_hidden_value", value=part.hidden_value)
-        return label("live_hidden")
+        return part.hidden_words or label("live_hidden")
     value = float(part.values[row, column])
     if part.colours == "mask":
         return label("live_hidden" if value == 0 else "live_visible")

@@ -281,9 +281,10 @@ class View extends Stage {
     return SIGNS[code] ?? short(part.values[at]);
   }
 
-  saidHidden({ hiddenValue }) {
+  saidHidden({ hiddenValue, hiddenWords }) {
     const { live_hidden, live_hidden_value } = this.words;
-    return hiddenValue ? fill(live_hidden_value, { value: hiddenValue }) : live_hidden;
+    if (hiddenValue) return fill(live_hidden_value, { value: hiddenValue });
+    return hiddenWords || live_hidden;
   }
 
   /** Parts over the same axes that have something to say about their cells. */

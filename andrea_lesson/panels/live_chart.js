@@ -8,6 +8,8 @@ const STROKES = {
   dashdot: ["theory", 1.6, [8, 3, 2, 3]],
 };
 
+const BANDS = { band: "measured", "compared-band": "compared" };
+
 const MARKS = { points: "measured", here: "measured", squares: "compared", diamonds: "theory" };
 
 function shareOn(ruler) {
@@ -85,7 +87,7 @@ function drawCurve({ ctx, look }, line, x, y, part) {
         );
     });
     ctx.globalAlpha = 1;
-  } else if (line.look === "band") {
+  } else if (line.look in BANDS) {
     const count = across.length; // y holds the low ends and then the high ones
     const edge = [...across.keys()].filter((n) =>
       Number.isFinite(across[n] + down[n] + down[count + n]),
@@ -93,7 +95,7 @@ function drawCurve({ ctx, look }, line, x, y, part) {
     ctx.beginPath();
     edge.forEach((n) => ctx.lineTo(across[n], down[n]));
     edge.reverse().forEach((n) => ctx.lineTo(across[n], down[count + n]));
-    ctx.fillStyle = look.measured;
+    ctx.fillStyle = look[BANDS[line.look]];
     ctx.globalAlpha = 0.2;
     ctx.fill();
     ctx.globalAlpha = 1;
@@ -205,9 +207,9 @@ function writeChartLegend(pen, part) {
       ctx.beginPath();
       if (entry.look === "shades") ctx.drawImage(pen.strip(part.shades.map), x, y - 5, 18, 10);
       else if (entry.look in MARKS) drawMark(ctx, look, x + 9, y, entry.look);
-      else if (entry.look === "bars" || entry.look === "band") {
+      else if (entry.look === "bars" || entry.look in BANDS) {
         ctx.globalAlpha = entry.look === "bars" ? 0.75 : 0.2;
-        ctx.fillStyle = look.measured;
+        ctx.fillStyle = look[BANDS[entry.look] ?? "measured"];
         ctx.fillRect(x, y - 5, 18, 10);
         ctx.globalAlpha = 1;
       } else {

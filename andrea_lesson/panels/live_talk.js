@@ -243,7 +243,7 @@ function lineTables(view, part) {
         body: places.map((n) => [short(line.x[n]), short(line.x[n + 1]), short(line.y[n])]),
       };
     }
-    if (line.look === "band") {
+    if (line.look in BANDS) {
       return {
         caption,
         head: [x, live_low, live_high],

@@ -91,8 +91,8 @@ class Line:
 
     `look` is "measured" (solid), "theory" (dashed, of the colour for what is compared),
     "dotted" or "dashdot" (quiet), "here" (a big dot), "points", "squares" (of the colour for what
-    is compared), "diamonds" (quiet), "bars" (x are n + 1 edges, y are n heights) or "band" (y is
-    (2, n): low and high).
+    is compared), "diamonds" (quiet), "bars" (x are n + 1 edges, y are n heights), "band" (y is
+    (2, n): low and high) or "compared-band" (of the colour for what is compared).
     """
 
     x: Any

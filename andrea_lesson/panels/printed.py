@@ -124,7 +124,9 @@ def small_png(figure: Figure) -> bytes:
     return _png(np.asarray(canvas.buffer_rgba())[..., :3], smallest=True)
 
 
-def still(picture: Picture | None, layout: Layout | None, settings: str) -> bytes:
+def still(
+    picture: Picture | None, layout: Layout | None, settings: str, strip: str = "run_this_cell"
+) -> bytes:
     """Draw a picture with a strip over it that says how to bring it to life.
 
     Parameters
@@ -133,7 +135,9 @@ def still(picture: Picture | None, layout: Layout | None, settings: str) -> byte
     layout : Layout or None
         None if there is no picture: then the strip stands alone.
     settings : str
-        How the controls stand, parted by " · ".
+        How the controls stand, parted by " · "; "" for no such line.
+    strip : str
+        Key of the words on the strip.
 
     Returns
     -------
@@ -142,7 +146,9 @@ def still(picture: Picture | None, layout: Layout | None, settings: str) -> byte
     """
     with printing():
         width, zoom = (layout.width, layout.zoom) if layout else (float(WIDTH), 1.0)
-        pixels = [_strip(width, zoom), _settings(settings, width, zoom)]
+        pixels = [_strip(label(strip), width, zoom)]
+        if settings:
+            pixels.append(_settings(settings, width, zoom))
         if picture is not None and layout is not None:
             printed = _Print(picture, layout)
             printed.draw(picture)
@@ -150,10 +156,10 @@ def still(picture: Picture | None, layout: Layout | None, settings: str) -> byte
     return _png(np.vstack(pixels), smallest=True)
 
 
-def _strip(width: float, zoom: float) -> NDArray[np.uint8]:
+def _strip(words: str, width: float, zoom: float) -> NDArray[np.uint8]:
     sheet = Sheet(width, _STRIP, zoom)
     sheet.figure.set_facecolor(_STRIP_COLOUR)
-    words, room = label("run_this_cell"), width - 2 * _MARGIN
+    room = width - 2 * _MARGIN
     sheet.write(width / 2, _STRIP / 2 + 0.36 * LABEL, words, colour=INK, ha="center", room=room)
     return sheet.draw()
 

@@ -53,6 +53,7 @@ _MARKS = ("here", "points", "squares", "diamonds")
 _AREAS: dict[str, dict[str, Any]] = {
     "bars": {"facecolor": MEASURED, "alpha": 0.75, "linewidth": 0},
     "band": {"facecolor": MEASURED, "alpha": 0.2, "linewidth": 0},
+    "compared-band": {"facecolor": COMPARED, "alpha": 0.2, "linewidth": 0},
 }
 _SHADES: tuple[dict[str, Any], ...] = tuple(
     {"facecolor": colormaps[WEIGHTS_MAP](share), "linewidth": 0} for share in (0.0, 0.5, 1.0)
@@ -174,7 +175,7 @@ def _put(artist: Any, line: Line, x_ruler: Ruler, y_ruler: Ruler) -> None:
         fine = np.isfinite(low + high + x[1:] + x[:-1])
         bars = rectangles(x[:-1][fine], x[1:][fine], low[fine], high[fine])
         artist.set_path(bars if fine.any() else NOTHING)
-    elif line.look == "band":
+    elif line.look in ("band", "compared-band"):
         fine = np.isfinite(x + y[0] + y[1])
         there = np.stack([x[fine], y[0][fine]], axis=-1)
         back = np.stack([x[fine], y[1][fine]], axis=-1)[::-1]

@@ -249,5 +249,6 @@ def name_columns(sheet: Sheet, box: Box, axis: Axis, count: int, *, below: bool 
             room = (SLANTED - 2) / 0.71 - size
             sheet.write(x + size / 4, y, name, size=size, rotation=45, room=room)
         else:
-            room = 0.95 * step if axis.names is not None else np.inf
+            apart = names[1][0] - names[0][0] if len(names) > 1 else 1  # every second, fourth …
+            room = 0.95 * step * apart if axis.names is not None else np.inf
             sheet.write(x, y, name, size=TICK, ha="center", room=room)

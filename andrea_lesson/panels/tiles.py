@@ -244,9 +244,12 @@ def tiles_panel(
     def prepare(controls: dict[str, Any]) -> None:
         limit_to_source(controls, longest=LONGEST)
         follow(controls["row"], controls["T"], less=1)
+        controls["row"].disabled = controls["T"].value == 1
         sizes = controls["T"], controls["tile"]
         if all(size.min <= size.value <= size.max for size in sizes):
-            end_at(controls["step"], side_of(*(size.value for size in sizes)) ** 2 - 1)
+            last = side_of(*(size.value for size in sizes)) ** 2 - 1
+            end_at(controls["step"], last)
+            controls["step"].disabled = last == 0
 
     side = side_of(T, tile)
     first = side * (side // 2) + side // 4  # somewhere in the middle

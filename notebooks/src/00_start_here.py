@@ -85,11 +85,12 @@ installation.report()
 # | [2　分數與縮放](02_scores_and_scaling.ipynb) | 12 分 | 40 分 |
 # | [3　因果遮罩](03_causal_mask.ipynb) | 11 分 | 30 分 |
 # | [4　softmax 與輸出](04_softmax_and_output.ipynb) | 10 分 | 35 分 |
+# | [5　學會查找](05_learning_to_look_up.ipynb) | 另外算 | 45 分 |
 # | [6　速度與記憶體](06_speed_and_memory.ipynb) | 另外算 | 50 分 |
 #
 # **主線，45 分鐘**　只走第 0 到 4 課帶有 `core` 標籤的儲存格，剛好一節課。按 JupyterLab 右側的齒輪（屬性檢查器），就看得到標籤。
 #
-# **全部，三個多小時**　沒有標籤的儲存格和附錄走得更深。主線不靠它們也能跑，可以改天再看。
+# **全部，將近四個小時**　沒有標籤的儲存格和附錄走得更深。主線不靠它們也能跑，可以改天再看。
 #
 # 每一節都先問一個問題，請你**先寫下答案**再動手量。數字直接填，文字加引號，答案不只一個就放進方括號，像 `[1, 2]`；想不出來，留著 `None` 也行。猜錯不要緊，猜過才記得住。
 
@@ -103,11 +104,12 @@ installation.report()
 # | [2　Scores and scaling](02_scores_and_scaling.ipynb) | 12 min | 40 min |
 # | [3　The causal mask](03_causal_mask.ipynb) | 11 min | 30 min |
 # | [4　Softmax and output](04_softmax_and_output.ipynb) | 10 min | 35 min |
+# | [5　Learning to look up](05_learning_to_look_up.ipynb) | extra | 45 min |
 # | [6　Speed and memory](06_speed_and_memory.ipynb) | extra | 50 min |
 #
 # **The main path, 45 minutes**　Only the cells tagged `core` in notebooks 0 to 4: one lesson in class. The gear at the right of JupyterLab (the property inspector) shows the tags.
 #
-# **Everything, a good three hours**　Untagged cells and appendices go deeper. The main path runs without them; keep them for another day.
+# **Everything, almost four hours**　Untagged cells and appendices go deeper. The main path runs without them; keep them for another day.
 #
 # Every section asks first; **write down your answer** before you measure. Numbers go in as they are, words in quotes, several answers in square brackets, such as `[1, 2]`; leaving `None` is fine. A guess, even a wrong one, is remembered.
 
