@@ -316,7 +316,7 @@ def _holds_masked(value: Any) -> bool:
 def _as_float(xp: Any, name: str, array: Array) -> Array:
     if _type_name(array.dtype) in (_HALF, _SINGLE, _DOUBLE):
         return array
-    if xp.isdtype(array.dtype, ("bool", "integral")):
+    if _type_name(array.dtype).rstrip("0123456789") in ("bool", "int", "uint"):
         return xp.astype(array, xp.float64)
     raise TypeError(
         f"{name} must hold real numbers (float16, float32, float64, integers or booleans); "

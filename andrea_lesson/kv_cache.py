@@ -185,7 +185,7 @@ class KVCache:
             )
 
     def _make_room(self, xp: Any, k: Array, v: Array, end: int) -> None:
-        """Room for `end` tokens like k and v: of all doublings of the old room the first that will do.
+        """Double the room until it holds `end` tokens like k and v.
 
         Each growth copies all, but they get so rare that it costs little.
         """

@@ -1,6 +1,7 @@
 """What a computation runs on: its name, the threads it has, the memory that is left."""
 
 import os
+import sys
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
@@ -9,12 +10,18 @@ from typing import Any
 from .labels import label
 from .threads import core_count
 
-# Where a container says how much memory it may use, and how much it does; versions 2 and 1.
+# Where a container says how much memory it may use, how much it does, and how much of that are
+# pages of files that nobody reads any more, which make room when room is wanted; versions 2 and 1.
 _CONTAINER = (
-    ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory.current"),
+    (
+        "/sys/fs/cgroup/memory.max",
+        "/sys/fs/cgroup/memory.current",
+        "/sys/fs/cgroup/memory.stat",
+    ),
     (
         "/sys/fs/cgroup/memory/memory.limit_in_bytes",
         "/sys/fs/cgroup/memory/memory.usage_in_bytes",
+        "/sys/fs/cgroup/memory/memory.stat",
     ),
 )
 
@@ -36,11 +43,11 @@ def memory() -> Memory:
         From psutil where it is installed, else from the operating system.
     """
     total, free = _memory_of_machine()
-    for limit_path, used_path in _CONTAINER:
+    for limit_path, used_path, parts_path in _CONTAINER:
         limit, used = _number(limit_path), _number(used_path)
         if limit is not None and (total is None or limit < total):
             total = limit
-            left = limit - (used or 0)
+            left = min(limit, limit - (used or 0) + _idle_files(parts_path))
             free = left if free is None else min(free, left)
     return Memory(total, None if free is None else max(free, 0))
 
@@ -65,6 +72,16 @@ def _number(path: str) -> int | None:
         return int(Path(path).read_text(encoding="ascii"))
     except (OSError, ValueError):  # no such file, or "max"
         return None
+
+
+def _idle_files(path: str) -> int:
+    """Bytes of files kept in memory for no reader; "total_" counts containers within, too."""
+    try:
+        lines = Path(path).read_text(encoding="ascii").splitlines()
+        parts = {name: int(count) for name, count in map(str.split, lines)}
+    except (OSError, ValueError):
+        return 0
+    return parts.get("total_inactive_file", parts.get("inactive_file", 0))
 
 
 @dataclass(frozen=True)
@@ -101,6 +118,8 @@ def device_of(*arrays: Any) -> Device:
 
 def cupy_of(*values: Any) -> Any:
     """Return the module CuPy if one of the values is an array of its, or holds one; else None."""
+    if "cupy" not in sys.modules:  # then there are no such arrays, and long lists need no search
+        return None
     for value in values:
         found = None
         if isinstance(value, (list, tuple)):

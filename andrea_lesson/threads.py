@@ -3,11 +3,17 @@
 NumPy lets other threads run while it computes, so threads of Python do share out its work.  The
 BLAS, the library behind its matrix products, starts threads of its own as well; with both there
 are more threads than cores and all of them wait for each other.
+
+Ctrl-C may come at nearly any step of the main thread.  So whatever is to be undone is noted before
+it is done, and undoing it twice does no harm.  The pool is made of locks and queues written in C
+only: those of `concurrent.futures` and `threading.Condition`, stopped halfway, stay locked.
 """
 
 import os
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from _thread import start_new_thread
+from collections.abc import Callable, Iterable
+from functools import partial
+from queue import SimpleQueue
 from threading import Lock
 from typing import Any, TypeVar
 
@@ -30,7 +36,8 @@ def share_out(items: Iterable[Item], make_worker: Callable[[], Callable[[Item], 
     If a worker fails, no further item is begun; the exception is raised here once all have
     stopped, and the BLAS has its threads back.
     """
-    waiting, lock = iter(items), Lock()
+    waiting, no_more, lock = iter(items), object(), Lock()
+    done, begun, ended = False, 0, SimpleQueue[BaseException | None]()
 
     def work() -> None:
         nonlocal waiting
@@ -38,8 +45,8 @@ def share_out(items: Iterable[Item], make_worker: Callable[[], Callable[[Item], 
             do = make_worker()
             while True:
                 with lock:
-                    item = next(waiting, waiting)  # an iterator is no item of its own
-                if item is waiting:
+                    item = next(waiting, no_more)
+                if item is no_more:
                     return
                 do(item)  # type: ignore[arg-type]
         except BaseException:
@@ -47,18 +54,39 @@ def share_out(items: Iterable[Item], make_worker: Callable[[], Callable[[Item], 
                 waiting = iter(())
             raise
 
-    with blas_of_one_thread() as threads:
-        cores = _one_core_each(threads)
-        others = [_pool().submit(_keep_to, core, work) for core in cores[1:]]
+    def join_in(core: int | None) -> None:
+        nonlocal begun
+        with lock:
+            if done:  # other callers have kept the pool busy for so long
+                return
+            begun += 1
         try:
+            _keep_to(core, work)
+        except BaseException as failure:
+            ended.put(failure)
+        else:
+            ended.put(None)
+
+    caller = object()
+    try:
+        cores = _one_core_each(_hold_blas(caller))
+        try:
+            for core in cores[1:]:
+                _pool(len(cores) - 1).put(partial(join_in, core))
             _keep_to(cores[0], work)
         finally:
-            # What has not begun by now, as other callers keep the pool busy, has nothing to do.
-            started = [other for other in others if not other.cancel()]
-            failures = [other.exception() for other in started]
+            with lock:
+                done, waiting = True, iter(())
+            failures = [ended.get() for _ in range(begun)]
         for failure in failures:
             if failure is not None:
                 raise failure
+    finally:
+        try:
+            _let_go_of_blas(caller)
+        except BaseException:  # Ctrl-C in the midst of it; a second one will not come so soon
+            _let_go_of_blas(caller)
+            raise
 
 
 def _one_core_each(threads: int) -> list[int | None]:
@@ -75,45 +103,61 @@ def _keep_to(core: int | None, work: Callable[[], None]) -> None:
     """
     if core is None:
         return work()
-    allowed = os.sched_getaffinity(0)  # of this thread
+    allowed, permitted = os.sched_getaffinity(0), True  # of this thread
     try:
-        os.sched_setaffinity(0, {core})
-    except OSError:  # not permitted
-        return work()
-    try:
+        try:
+            os.sched_setaffinity(0, {core})
+        except OSError:
+            permitted = False
         return work()
     finally:
-        os.sched_setaffinity(0, allowed)
+        if permitted:
+            os.sched_setaffinity(0, allowed)
 
 
 def core_count() -> int:
     """How many threads share out the work: as many as the BLAS may have."""
-    with blas_of_one_thread() as threads:
-        return threads
+    with _state.lock:
+        return _state.threads if _state.holder is not None else _most_threads(_blas())
 
 
-@contextmanager
-def blas_of_one_thread() -> Iterator[int]:
+def _hold_blas(caller: object) -> int:
     """Hold the BLAS to one thread, and tell how many threads it had: the cores to use.
 
-    The setting belongs to the whole process.  So callers in several threads are counted: the
-    first one in sets it, the last one out restores it.
+    The setting belongs to the whole process, and the thread that made it has to take it back:
+    from others threadpoolctl takes no orders meanwhile.  So of several callers at a time the
+    first one holds the BLAS.  Those who outstay it go on with a BLAS of several threads, which
+    is slower and nothing worse.
     """
     with _state.lock:
-        if _state.inside == 0:
-            blas = _state.controller()
-            counts = [one["num_threads"] for one in blas.info() if one["user_api"] == "blas"]
-            _state.threads = max(counts, default=_cores())
-            _state.limit = blas.limit(limits=1, user_api="blas")
-        _state.inside += 1
-        threads = _state.threads
-    try:
-        yield threads
-    finally:
-        with _state.lock:
-            _state.inside -= 1
-            if _state.inside == 0:
-                _state.limit.restore_original_limits()
+        if _state.holder is None:
+            _state.before = _blas()
+            _state.threads = _most_threads(_state.before)
+            _state.holder = caller
+            for library, _ in _state.before:
+                library.set_num_threads(1)
+        return _state.threads
+
+
+def _let_go_of_blas(caller: object) -> None:
+    """Give the BLAS its threads back, if it was this caller who took them."""
+    with _state.lock:
+        if _state.holder is caller:
+            for library, threads in _state.before:
+                library.set_num_threads(threads)
+                # Newer versions of threadpoolctl would go on listening to this thread alone.
+                getattr(library, "clear_controlling_thread", bool)()
+            _state.holder = None
+
+
+def _blas() -> list[tuple[Any, int]]:
+    """Each BLAS in this process, by threadpoolctl's word for it, and how many threads it has."""
+    libraries = (one for one in _state.controller().lib_controllers if one.user_api == "blas")
+    return [(library, library.num_threads or 1) for library in libraries]
+
+
+def _most_threads(libraries: list[tuple[Any, int]]) -> int:
+    return max((threads for _, threads in libraries), default=_cores())
 
 
 class _State:
@@ -121,10 +165,12 @@ class _State:
 
     def __init__(self) -> None:
         self.lock = Lock()
-        self.inside, self.threads = 0, 1
-        self.limit: Any = None
+        self.holder: object = None  # the caller who holds the BLAS to one thread
+        self.before: list[tuple[Any, int]] = []
+        self.threads = 1
         self.found: Any = None
-        self.pool: Any = None
+        self.pool_size = 0
+        self.orders = SimpleQueue[Callable[[], None]]()
 
     def controller(self) -> Any:
         """Look for the BLAS once: searching the loaded libraries takes a third of a millisecond."""
@@ -135,14 +181,18 @@ class _State:
         return self.found
 
 
-def _pool() -> Any:
-    """Threads that wait for work; they start when they are first needed, and stay."""
+def _pool(size: int) -> SimpleQueue[Callable[[], None]]:
+    """What is put here is done by one of so many threads, which start now if need be, and stay."""
     with _state.lock:
-        if _state.pool is None:
-            from concurrent.futures import ThreadPoolExecutor
+        while _state.pool_size < size:
+            start_new_thread(_serve, (_state.orders,))
+            _state.pool_size += 1
+        return _state.orders
 
-            _state.pool = ThreadPoolExecutor(max(1, os.cpu_count() or 1), "andrea_lesson")
-        return _state.pool
+
+def _serve(orders: SimpleQueue[Callable[[], None]]) -> None:
+    while True:
+        orders.get()()
 
 
 def _cores() -> int:

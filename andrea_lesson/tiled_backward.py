@@ -8,10 +8,12 @@ as on the way there, used for all three gradients, and thrown away:
     dQ  = dscores K                            dK += dscoresᵀ q
 
 So memory grows with T, not with T².  FlashAttention cuts the keys into tiles as well, as the
-memory beside a GPU's processors is small, and then needs from the way there the sum of each row
-and its row mean, D = dO · output (Dao 2023, "FlashAttention-2", algorithm 2; `kernels/attention.cu`
-does so).  A core's cache takes whole rows, so here nothing is needed but the inputs, and of the
-products that the gradients take none is made twice.
+memory beside a GPU's processors is small.  No tile then knows a whole row, so two things are kept
+from the way there: log_sum_exp, the logarithm of the sum of each row's exponentials, and the
+output, from which the row mean is made once for all tiles, D = dO · output (Dao 2023,
+"FlashAttention-2", algorithm 2; `kernels/attention.cu` does so).  A core's cache takes whole rows,
+so here nothing is needed but the inputs, and of the products that the gradients take none is made
+twice.
 """
 
 import math

@@ -92,7 +92,9 @@ async def _execute(
     with tempfile.TemporaryDirectory() as profile:  # the settings of no one's own IPython
         environment = {
             **os.environ,
-            **{"ANDREA_STRICT": "1", "ANDREA_PROGRESS": "memory", "PYTHONHASHSEED": "0"},
+            "ANDREA_STRICT": "1",
+            "ANDREA_PROGRESS": "memory",
+            "PYTHONHASHSEED": "0",
         }
         environment["IPYTHONDIR"] = profile
         environment.pop("MPLBACKEND", None)

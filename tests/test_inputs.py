@@ -55,6 +55,7 @@ NOT_NUMBERS = [
     np.zeros((3, 2), "datetime64[s]"),
     np.zeros((3, 2), "timedelta64[s]"),
     np.zeros((3, 2), [("re", float)]),
+    np.zeros((3, 2), [("re", float)]).view(np.recarray),
     np.zeros((3, 2), "U1"),
     MASKED,
     [np.ma.array([1, 2], mask=[0, 1])],

@@ -104,8 +104,7 @@ def test_it_compiles_without_warning_and_fits(card, width):
 def test_tiles_of_twice_the_size_would_not_fit():
     wide = SOURCE.replace("QUERIES = WIDTH <= 64 ? 64 : 32", "QUERIES = 128")
     assert wide != SOURCE
-    fine, log = compiled(wide, 80, "-DWIDTH=128")
-    assert not fine
+    _, log = compiled(wide, 80, "-DWIDTH=128")  # older compilers leave it to the driver to refuse
     assert kernels(log)["rung3_forward"].shared > STATIC_SHARED
 
 

@@ -433,3 +433,15 @@ def test_the_button_is_no_setting(known):
     panel = panels.cost_panel()
     assert isinstance(panel.controls["measure"], Press)
     assert panel.controls["measure"].description not in panel.settings()
+
+
+@pytest.mark.parametrize("name", ["T", "d_k", "n_head"])
+def test_numbers_of_numpy_are_plain_ones_in_a_control(name):
+    """Else what comes next is compared with an array, which has no truth value."""
+    panel = panels.cost_panel()
+    panel.controls[name].value = np.int64(17)
+    assert type(panel.controls[name].value) is int
+    with pytest.raises(settings.SettingError):
+        panel.controls[name].value = []
+    panel.controls[name].value = 16
+    assert panel.error is None

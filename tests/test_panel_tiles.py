@@ -404,3 +404,16 @@ def test_words_and_grid_reach_both_renderers():
     assert readings(picture, picture.parts["scores"], 12, 0)[0] == ["scaled", "still to come"]
     written = {text.get_text() for text in print_picture(picture, layout).texts}
     assert {"still to come", "skipped"} <= written
+
+
+def test_where_there_is_one_tile_or_one_row_there_is_nothing_to_choose():
+    """A slider needs two ends, and the second would be a step that is not there."""
+    panel = panels.tiles_panel(T=8, tile=4)
+    step, row = panel.controls["step"], panel.controls["row"]
+    assert not step.disabled
+    panel.controls["tile"].value = 8
+    assert (step.value, step.disabled, row.disabled) == (0, True, False)
+    panel.controls["T"].value = 1
+    assert (step.disabled, row.disabled) == (True, True)
+    panel.controls["T"].value = 9
+    assert (step.disabled, row.disabled, panel.error) == (False, False, None)

@@ -1,8 +1,12 @@
 """Work over threads: each item once, the BLAS as it was, and failures told."""
 
 import os
+import random
+import signal
 import threading
 import time
+from contextlib import contextmanager
+from queue import SimpleQueue
 from unittest import mock
 
 import numpy as np
@@ -34,7 +38,7 @@ def _everything_as_before():
     """After each test the BLAS has its threads, and this thread its cores."""
     yield
     assert blas_threads() == AT_FIRST
-    assert threads._state.inside == 0
+    assert threads._state.holder is None
     assert own_cores() == CORES
 
 
@@ -77,11 +81,57 @@ def test_the_blas_has_one_thread_during_the_work():
     assert len(during) == 3
 
 
-def test_the_last_one_out_restores():
-    with threads.blas_of_one_thread() as outer:
-        with threads.blas_of_one_thread() as inner:
+@contextmanager
+def hold():
+    caller = object()
+    try:
+        yield threads._hold_blas(caller)
+    finally:
+        threads._let_go_of_blas(caller)
+
+
+def test_the_one_who_took_the_threads_gives_them_back():
+    with hold() as outer:
+        assert threads.core_count() == outer
+        with hold() as inner:
             assert inner == outer == max(AT_FIRST, default=threads._cores())
         assert set(blas_threads()) <= {1}
+    assert blas_threads() == AT_FIRST
+
+
+@several
+@pytest.mark.parametrize("first_out", ["first", "second"])
+def test_callers_that_overlap_in_two_threads_leave_the_blas_as_it_was(first_out):
+    """Also while the other thread lives on: threadpoolctl may listen to one thread alone."""
+    held, leave, left, end = (threading.Event() for _ in range(4))
+
+    def first():
+        with hold():
+            held.set()
+            leave.wait(20)
+        left.set()
+        end.wait(20)
+
+    other = threading.Thread(target=first)
+    other.start()
+    held.wait(20)
+    with hold() as cores:
+        assert cores == max(AT_FIRST)
+        if first_out == "first":
+            leave.set()
+            left.wait(20)
+    leave.set()
+    left.wait(20)
+    try:
+        assert blas_threads() == AT_FIRST
+        with hold():
+            assert set(blas_threads()) == {1}
+        with threadpool_limits(1, user_api="blas"):
+            assert set(blas_threads()) == {1}
+        assert blas_threads() == AT_FIRST
+    finally:
+        end.set()
+        other.join()
 
 
 def test_a_limit_of_the_caller_holds():
@@ -108,6 +158,66 @@ def test_a_failure_stops_the_others_and_is_raised(in_caller, error):
     again = []
     threads.share_out(range(7), lambda: again.append)
     assert sorted(again) == list(range(7))
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="no timer on this system")
+def test_ctrl_c_at_any_moment_leaves_everything_as_it_was():
+    """Each of these is over in a moment, so that few moments are missed: hundreds of them."""
+
+    def press(*_):
+        raise KeyboardInterrupt
+
+    def pause(item):
+        time.sleep(1e-5)
+
+    def work_until_then():
+        while True:
+            threads.share_out(range(3), lambda: pause)
+
+    chance, pressed = random.Random(0), 0
+    before = signal.signal(signal.SIGALRM, press)
+    try:
+        for _ in range(1500):
+            try:
+                signal.setitimer(signal.ITIMER_REAL, chance.uniform(1e-5, 6e-4))
+                work_until_then()
+            except KeyboardInterrupt:
+                pressed += 1
+            assert threads._state.holder is None
+            assert blas_threads() == AT_FIRST
+            assert own_cores() == CORES
+        assert pressed == 1500
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+@with_affinity
+def test_threads_of_the_pool_are_free_to_go_anywhere_afterwards():
+    threads.share_out(range(9), all_together(lambda item: None))
+    found = SimpleQueue()
+    orders = threads._pool(1)
+    for _ in range(9):
+        orders.put(lambda: (time.sleep(0.001), found.put(os.sched_getaffinity(0))))
+    assert all(found.get(timeout=20) == CORES for _ in range(9))
+
+
+def test_a_caller_who_finds_the_pool_busy_does_it_all():
+    """And those who come too late find nothing to do, nor a worker to make."""
+    free, done, makers = threading.Event(), [], []
+    size = max(1, threads._state.pool_size)
+    for _ in range(size):
+        threads._pool(size).put(lambda: free.wait(20))
+
+    def make_worker():
+        makers.append(threading.get_ident())
+        return done.append
+
+    threads.share_out(range(20), make_worker)
+    free.set()
+    assert sorted(done) == list(range(20))
+    threads.share_out(range(3), all_together(lambda item: None))  # the late ones have been
+    assert makers == [threading.get_ident()]
 
 
 def test_a_worker_that_cannot_be_made_is_a_failure():
