@@ -3,11 +3,17 @@
 Each such file is made by a command, and whoever finds it missing or damaged is told which.
 """
 
+import hashlib
 import json
 import os
+import platform
 import secrets
+from collections.abc import Iterable
+from importlib import metadata
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from .resources import resource_path
 
@@ -19,6 +25,22 @@ class DataFileError(Exception):
 def data_path(name: str) -> Path:
     """Where a data file of the lesson stands, or would stand."""
     return resource_path("data") / name
+
+
+def made_by(command: str, files: Iterable[Path]) -> dict[str, Any]:
+    """What makes a result here: the command, versions, and each file by its SHA-256."""
+    code = {
+        file.name: hashlib.sha256(file.read_bytes().replace(b"\r\n", b"\n")).hexdigest()
+        for file in files
+    }
+    return {
+        "command": command,
+        "andrea_lesson": metadata.version("andrea-lesson"),
+        "numpy": np.__version__,
+        "python": platform.python_version(),
+        "machine": platform.machine(),
+        "code": code,
+    }
 
 
 def read_json(path: Path, command: str) -> Any:

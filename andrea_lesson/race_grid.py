@@ -8,23 +8,21 @@ so do two processors, which round differently in the sixteenth.  Such a point is
 steady.  Its numbers are as good a sample as any, but no other machine need give the same ones.
 """
 
-import hashlib
 import math
-import platform
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from importlib import metadata
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from . import lookup, optimisers, racing
+from . import data_files, lookup, optimisers, racing
 from .data_files import damaged, data_path, read_json, write_json
 from .inputs import check_real
 from .racing import OPTIMISERS, SEEDS, Progress, Setting, learn
 from .random_scores import FloatArray, check_one_of
+from .threads import one_blas_thread
 
 NAME = "race_grid.json"
 COMMAND = "python -m andrea_lesson.training grid --anew"
@@ -155,9 +153,10 @@ def train_point(
     accuracy, loss = [], []
     for n, seed in enumerate(seeds):
         last = None
-        for last in learn(setting, seed, every=50):
-            if progress is not None:
-                progress(n * setting.steps + last.step, len(seeds) * setting.steps)
+        with one_blas_thread():
+            for last in learn(setting, seed, every=50):
+                if progress is not None:
+                    progress(n * setting.steps + last.step, len(seeds) * setting.steps)
         assert last is not None
         accuracy.append(last.accuracy)
         loss.append(last.loss if np.isfinite(last.loss) else None)
@@ -268,20 +267,8 @@ def make_grid(
 
 def made_by() -> dict[str, Any]:
     """What makes a grid here: the command, versions, and the code by its SHA-256."""
-    code = {
-        Path(str(module.__file__)).name: hashlib.sha256(
-            Path(str(module.__file__)).read_bytes().replace(b"\r\n", b"\n")
-        ).hexdigest()
-        for module in (lookup, optimisers, racing)
-    }
-    return {
-        "command": COMMAND,
-        "andrea_lesson": metadata.version("andrea-lesson"),
-        "numpy": np.__version__,
-        "python": platform.python_version(),
-        "machine": platform.machine(),
-        "code": code,
-    }
+    code = [Path(str(module.__file__)) for module in (lookup, optimisers, racing)]
+    return data_files.made_by(COMMAND, code)
 
 
 def _numbers(row: Mapping[str, Any], name: str, most: float = np.inf) -> tuple[Any, ...]:

@@ -28,6 +28,7 @@ from .lookup import (
 from .masks import check_whole
 from .optimisers import SGD, Adam, Optimiser
 from .random_scores import WIDEST, FloatArray, check_one_of, kept
+from .threads import one_blas_thread
 
 OPTIMISERS = ("sgd", "adam")
 # W_V stands behind the weights and knows nothing of the scale of scores.  So its rate is no
@@ -243,10 +244,11 @@ def train(
     History
     """
     snapshots = []
-    for snapshot in learn(setting, seed, every=every):
-        snapshots.append(snapshot)
-        if progress is not None:
-            progress(snapshot.step, setting.steps)
+    with one_blas_thread():
+        for snapshot in learn(setting, seed, every=every):
+            snapshots.append(snapshot)
+            if progress is not None:
+                progress(snapshot.step, setting.steps)
     columns = {
         name: kept(np.array([getattr(snapshot, name) for snapshot in snapshots]))
         for name in ("step", "loss", "accuracy", "right_weight", "weights", "match")
@@ -328,11 +330,12 @@ def race(
         runs = []
         for seed in seeds:
             snapshots = []
-            for snapshot in learn(setting, seed, every=every):
-                # The pictures of a snapshot are let go: a race needs its curves.
-                snapshots.append((snapshot.step, snapshot.loss, snapshot.accuracy))
-                if progress is not None:
-                    progress(done + snapshot.step, total)
+            with one_blas_thread():
+                for snapshot in learn(setting, seed, every=every):
+                    # The pictures of a snapshot are let go: a race needs its curves.
+                    snapshots.append((snapshot.step, snapshot.loss, snapshot.accuracy))
+                    if progress is not None:
+                        progress(done + snapshot.step, total)
             done += setting.steps
             runs.append(snapshots)
         numbers = np.array(runs)  # (seeds, looks, 3)

@@ -11,7 +11,8 @@ only: those of `concurrent.futures` and `threading.Condition`, stopped halfway, 
 
 import os
 from _thread import start_new_thread
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from functools import partial
 from queue import SimpleQueue
 from threading import Lock
@@ -87,6 +88,21 @@ def share_out(items: Iterable[Item], make_worker: Callable[[], Callable[[Item], 
         except BaseException:  # Ctrl-C in the midst of it; a second one will not come so soon
             _let_go_of_blas(caller)
             raise
+
+
+@contextmanager
+def one_blas_thread() -> Iterator[None]:
+    """Hold the BLAS to one thread for a while.
+
+    Matrices that are too small to be worth the sharing out are as quick so, many times quicker
+    on a busy machine, and the sums come out the same on any number of cores.
+    """
+    caller = object()
+    try:
+        _hold_blas(caller)
+        yield
+    finally:
+        _let_go_of_blas(caller)
 
 
 def _one_core_each(threads: int) -> list[int | None]:

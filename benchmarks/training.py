@@ -1,4 +1,4 @@
-"""The look-up head: speed against the targets and against PyTorch, memory, subnormal numbers.
+"""The look-up head and the small decoder: targets, PyTorch, memory, subnormal numbers.
 
 Run: python benchmarks/training.py [--rounds 15]
 
@@ -7,6 +7,9 @@ PyTorch takes the same steps on the same numbers in the same type, with its own 
 its products one by one or with its fused attention, with its plain or its fused optimiser, and
 the fastest of these counts.  All take turns, a block of steps each a round, each after a pause;
 what counts is the median of the ratios of a round.  PyTorch is compared where it is installed.
+
+The decoder of the leakage lab works on one thread, as a training of it does; PyTorch's on one and
+on two, and the faster counts.
 """
 
 # ruff: noqa: E402
@@ -19,6 +22,7 @@ if hasattr(os, "sched_setaffinity"):  # before NumPy counts them
 
 import argparse
 import time
+from collections import deque
 from collections.abc import Callable
 from importlib import import_module
 from itertools import islice, product
@@ -26,8 +30,9 @@ from statistics import median
 from typing import Any
 
 import numpy as np
+from threadpoolctl import threadpool_limits
 
-from andrea_lesson import lookup, racing
+from andrea_lesson import decoder, honest, lookup, racing, writing
 from andrea_lesson.lookup import Head, Shelves, cross_entropy, gradients, look_up, random_shelves
 from andrea_lesson.racing import ETA_V, Setting, learn, race, train
 
@@ -131,12 +136,7 @@ def compare(setting: Setting, rounds: int, dtype: Any) -> None:
     assert far < (1e-9 if dtype == np.float64 else 5e-2), f"they do not compute the same: {far}"
     times = take_turns(blocks, rounds)
     what = f"d_k = {setting.d_k:4}, {setting.optimiser:4}, {np.dtype(dtype).name}"
-    line = f"{what}: {median(times['NumPy']):6.3f} ms a step"
-    if torch is not None:
-        best = min((name for name in times if name != "NumPy"), key=lambda n: median(times[n]))
-        ratio = median(a / b for a, b in zip(times["NumPy"], times[best], strict=True))
-        line += f"; {best} {median(times[best]):6.3f} ms; ratio {ratio:.2f}"
-    print(line, flush=True)
+    print(f"{what}: {beside(times)}", flush=True)
 
 
 def targets() -> None:
@@ -166,6 +166,112 @@ def memory() -> None:
     list(islice(run, 37))
     grown = (resident() - before) / 1024
     print(f"resident memory after 4,000 steps beyond that after 300: {grown:.1f} MB")
+    steps = writing.learn_to_write(writing.LeakageSetting(steps=1000))
+    with threadpool_limits(1, user_api="blas"):
+        list(islice(steps, 100))
+        before = resident()
+        deque(steps, maxlen=0)  # none of them is kept
+    grown = (resident() - before) / 1024
+    print(f"decoder: after 1,000 steps beyond that after 100: {grown:.1f} MB")
+
+
+# -- the decoder of the leakage lab ----------------------------------------------------------------
+
+
+def decoder_step(language: str) -> tuple[decoder.Decoder, list[Any]]:
+    """Give a decoder as it begins, and the excerpts of a block of steps."""
+    text = honest.read_text(language)
+    size = decoder.Size(len(text.characters), writing.T)
+    rng, last = np.random.default_rng(0), len(text.training) - writing.T
+    starts = [rng.integers(0, last, writing.BATCH) for _ in range(STEPS)]
+    batches = [honest.excerpts(text.training, writing.T, some) for some in starts]
+    return decoder.random_decoder(size, 0), batches
+
+
+def decoder_with_numpy(first: decoder.Decoder, batches: list[Any], variant: str) -> Block:
+    room = decoder.Room()
+
+    def block() -> list[Any]:
+        now, optimiser = first, racing.Adam([writing.ETA], [racing.EPSILON])
+        with threadpool_limits(1, user_api="blas"):
+            for characters, following in batches:
+                passed = decoder.run(now, characters, variant, room=room)
+                _, dlogits = decoder.loss_and_gradient(passed.logits, following, room=room)
+                change = decoder.gradients(now, passed, dlogits, room=room)
+                (flat,) = optimiser.step([now.flat], [change.flat])
+                now = decoder.decoder_of(first.size, flat)
+        return [now.flat]
+
+    return block
+
+
+def decoder_with_torch(
+    first: decoder.Decoder, batches: list[Any], variant: str, attend: str, threads: int
+) -> Block:
+    F = torch.nn.functional
+    given = [[torch.from_numpy(part) for part in batch] for batch in batches]
+    size, (before, after) = first.size, decoder.allowed_by(variant, writing.T)
+    seen, stays = torch.from_numpy(before), torch.from_numpy(after)
+
+    def attention(Q: Any, K: Any, V: Any) -> Any:
+        if attend == "fused":
+            return F.scaled_dot_product_attention(Q, K, V, attn_mask=seen)
+        scores = Q @ K.transpose(-1, -2) * Q.shape[-1] ** -0.5
+        weights = torch.softmax(scores.masked_fill(~seen, -torch.inf), dim=-1)
+        return weights @ V if after.all() else (weights * stays) @ V
+
+    def block() -> list[Any]:
+        torch.set_num_threads(threads)
+        rows = [torch.tensor(m, requires_grad=True) for m in matrices_of(first)]
+        optimiser = torch.optim.Adam(rows, lr=writing.ETA, fused=True)
+        embedding, positions, W_QKV, W_O, W_1, W_2, W_out = rows
+        for characters, following in given:
+            X = F.embedding(characters, embedding) + positions
+            heads = (X @ W_QKV).unflatten(-1, (3, size.n_head, -1)).permute(2, 0, 3, 1, 4)
+            X = X + attention(*heads).transpose(1, 2).flatten(-2) @ W_O
+            X = X + torch.relu(X @ W_1) @ W_2
+            loss = F.cross_entropy((X @ W_out).flatten(0, 1), following.flatten())
+            optimiser.zero_grad(set_to_none=True)
+            loss.backward()
+            optimiser.step()
+        return [np.concatenate([row.detach().numpy().ravel() for row in rows])]
+
+    return block
+
+
+def matrices_of(one: decoder.Decoder) -> list[Any]:
+    (block,) = one.blocks
+    inner = [block.W_QKV, block.W_O, block.W_1, block.W_2]
+    return [one.embedding, one.positions, *inner, one.W_out]
+
+
+def leak(rounds: int) -> None:
+    begun = time.perf_counter()
+    run = writing.train_leakage(writing.LeakageSetting())
+    seconds = time.perf_counter() - begun
+    print(f"one leakage run, {run.step[-1]} steps: {seconds:.1f} s (target 60 s)", flush=True)
+    for language, variant in product(honest.LANGUAGES, ("causal", "after_softmax")):
+        first, batches = decoder_step(language)
+        blocks = {"NumPy": decoder_with_numpy(first, batches, variant)}
+        if torch is not None:
+            for attend, threads in product(("plain", "fused"), (1, CORES)):
+                if attend == "plain" or variant == "causal":
+                    name = f"PyTorch, {attend} attention, {threads} threads"
+                    blocks[name] = decoder_with_torch(first, batches, variant, attend, threads)
+        ended = {name: block()[0] for name, block in blocks.items()}
+        far = max(float(np.abs(flat - ended["NumPy"]).max()) for flat in ended.values())
+        assert far < 1e-2, f"they do not compute the same: {far}"
+        print(f"{language}, {variant}: {beside(take_turns(blocks, rounds))}", flush=True)
+
+
+def beside(times: dict[str, list[float]]) -> str:
+    """Say how long a step takes, and how much longer than with the fastest PyTorch."""
+    line = f"{median(times['NumPy']):6.3f} ms a step"
+    if len(times) > 1:
+        best = min((name for name in times if name != "NumPy"), key=lambda n: median(times[n]))
+        ratio = median(a / b for a, b in zip(times["NumPy"], times[best], strict=True))
+        line += f"; {best} {median(times[best]):6.3f} ms; ratio {ratio:.2f}"
+    return line
 
 
 def subnormal_numbers(rounds: int) -> None:
@@ -222,12 +328,16 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--rounds", type=int, default=15)
     parser.add_argument(
-        "--only", choices=("targets", "torch", "subnormal"), help="one part instead of all"
+        "--only",
+        choices=("targets", "torch", "subnormal", "leakage"),
+        help="one part instead of all",
     )
     options = parser.parse_args()
     if options.only in (None, "targets"):
         targets()
         memory()
+    if options.only in (None, "leakage"):
+        leak(options.rounds)
     if options.only in (None, "subnormal"):
         subnormal_numbers(options.rounds)
     if options.only in (None, "torch"):

@@ -309,6 +309,19 @@ def _():
     return all(run.honest_loss[-1] > run.unigram_loss for run in runs("none"))
 
 
+@statement(
+    "honest-claim",
+    "訓練損失一路往下，老實考的損失卻不降反升",
+    "While its training loss falls and falls, its honest loss ends above where it has been",
+)
+def _():
+    return all(
+        run.training_loss[-1] < 0.1 * run.training_loss[0]
+        and run.honest_loss[-1] > 1.2 * run.honest_loss.min()
+        for run in runs("none")
+    )
+
+
 @statement("honest-claim", "兩次考得一模一樣", "does exactly as well in both tests")
 def _():
     return np.allclose(last("causal", "honest_loss"), last("causal", "teacher_loss"), atol=1e-4)

@@ -293,3 +293,10 @@ def test_a_forked_process_starts_threads_of_its_own():
     _, status = os.waitpid(child, 0)
     deadline.cancel()
     assert os.waitstatus_to_exitcode(status) == os.EX_OK
+
+
+def test_the_blas_keeps_to_one_thread_for_a_while():
+    before = blas_threads()
+    with threads.one_blas_thread():
+        assert set(blas_threads()) == {1}
+    assert blas_threads() == before
