@@ -866,7 +866,7 @@ LABELS: dict[str, tuple[str, str]] = {
     # -- training_panel, race_panel --------------------------------------------------------
     "control_start_sigma": ("初始標準差 σ", "initial σ"),
     "control_eta": ("學習率 η", "learning rate η"),
-    "control_optimiser": ("最佳化方法", "optimiser"),
+    "control_optimiser": ("最佳化器", "optimizer"),
     "control_twin": ("不除的換成雙胞胎", "undivided twin"),
     "control_curve": ("曲線", "curves"),
     "control_train": ("現在比一場", "race now"),
@@ -1546,6 +1546,7 @@ LABELS: dict[str, tuple[str, str]] = {
     "rank": ("W_Q W_Kᵀ 的秩", "rank of W_Q W_Kᵀ"),
     "moved_here": ("第一個位置動了幾個分量", "components moved at the first position"),
     "moved_elsewhere": ("其他位置動了幾個分量", "components moved elsewhere"),
+    "guess_attends": ("每一列最注意誰？", "Whom does each row attend to most?"),
     # -- 02_scores_and_scaling ---------------------------------------------------------------
     "question": ("題", "question"),
     "one_product": ("與一次矩陣乘法相同", "same as one matrix product"),
@@ -1590,6 +1591,8 @@ LABELS: dict[str, tuple[str, str]] = {
     "share_above": ("w (1 − w) > 0.1/T 的比例", "share with w (1 − w) > 0.1/T"),
     "fixed_share": ("w (1 − w) > {threshold} 的比例", "share with w (1 − w) > {threshold}"),
     "keys_theory": ("理論值 T·e^(−s²/2)", "theory T·e^(−s²/2)"),
+    "guess_spread": ("分數的標準差，隨 d_k 變化", "Standard deviation of the scores over d_k"),
+    "guess_keys": ("不縮放的有效鍵數，隨 d_k 變化", "Effective keys without scaling over d_k"),
     # -- 03_causal_mask ----------------------------------------------------------------------
     "tokens_so_far": ("手上的詞元", "tokens so far"),
     "output_at": ("用位置幾的輸出", "output at position"),
@@ -1612,6 +1615,16 @@ LABELS: dict[str, tuple[str, str]] = {
     "mask_padding": ("填補遮罩", "padding mask"),
     "mask_document": ("文件遮罩", "document mask"),
     "rows_that_move": ("會動的列", "rows that move"),
+    "weights_that_move": ("會動的權重", "weights that move"),
+    "guess_moves": (
+        "位置 4 換掉，輸出的哪幾列會動？",
+        "Position 4 is replaced: which output rows move?",
+    ),
+    "guess_output_rows": ("輸出的列", "row of the output"),
+    "guess_weights": (
+        "位置 4 換掉，哪幾格權重會動？",
+        "Position 4 is replaced: which weights move?",
+    ),
     "moved_unmasked": ("沒有遮罩：變化", "no mask: change"),
     "moved_causal": ("因果遮罩：變化", "causal mask: change"),
     "chance": ("亂猜的期望值", "expected by chance"),
@@ -1681,6 +1694,7 @@ LABELS: dict[str, tuple[str, str]] = {
     "pairs_stay": ("打亂鍵和值：輸出不變", "keys and values shuffled: output stays"),
     "rows_follow": ("打亂查詢：輸出跟著換位", "queries shuffled: rows follow"),
     # -- 04_softmax_and_output ---------------------------------------------------------------
+    "guess_temperature": ("「書」的權重隨溫度怎麼變", "The weight of “book” over the temperature"),
     "masked_scores_of": (
         "「{token}」這一列遮罩後的分數",
         'masked scores in the row of "{token}"',
@@ -1731,11 +1745,14 @@ LABELS: dict[str, tuple[str, str]] = {
     "published": ("公布的參數（約）", "parameters published (about)"),
     "attention_share": ("注意力占的比例", "share of attention"),
     # -- 05_learning_to_look_up ----------------------------------------------------------------
+    "guess_undivided": ("不除以 √d_k 的頭答對多少", "How much the undivided head gets right"),
+    "guess_leak": ("沒有遮罩的模型，老實考的損失", "Loss of the model without a mask, honest test"),
+    "guess_steps": ("訓練的步數", "steps of training"),
     "loss": ("損失", "loss"),
     "accuracy": ("答對的比例", "share answered right"),
     "eta": ("學習率 η", "learning rate η"),
     "sigma": ("初始標準差 σ", "initial σ"),
-    "optimiser": ("最佳化方法", "optimiser"),
+    "optimiser": ("最佳化器", "optimizer"),
     "right_weight": ("正確卡片的權重", "weight on the right card"),
     "match_part": ("W_Q W_Kᵀ 的哪裡", "part of W_Q W_Kᵀ"),
     "same_topic": ("同一個主題", "the same topic"),
@@ -1756,6 +1773,8 @@ LABELS: dict[str, tuple[str, str]] = {
     "training_loss": ("訓練損失", "training loss"),
     "teacher_loss": ("整篇一起給的損失", "loss, whole text at once"),
     "honest_loss": ("老實考的損失", "loss in the honest test"),
+    "lowest": ("三個種子裡最低", "lowest of three seeds"),
+    "highest": ("三個種子裡最高", "highest of three seeds"),
     "common_loss": ("只知道哪個字常見的損失", "loss, knowing how common each is"),
     "blind_loss": ("亂猜的損失", "loss of a blind guess"),
     "rows_moved_before": ("改字之前就動了的列", "earlier rows that moved"),
@@ -1767,6 +1786,7 @@ LABELS: dict[str, tuple[str, str]] = {
     "not_steady": ("不穩定的點", "points that are not steady"),
     "points_in_all": ("一共幾個點", "points in all"),
     # -- 06_speed_and_memory -----------------------------------------------------------------
+    "guess_memory": ("一個頭的 T × T 表占多少記憶體", "Memory of the T × T tables of one head"),
     "way": ("寫法", "way"),
     "triple_loop": ("三層迴圈", "triple loop"),
     "double_loop": ("兩層迴圈，一格一個點積", "double loop, a dot product a cell"),

@@ -19,7 +19,7 @@ from .decoder import Size
 from .honest import LANGUAGES as LANGUAGES
 from .honest import text_name
 from .masks import check_whole
-from .random_scores import FloatArray, check_one_of, kept
+from .random_scores import FloatArray, kept
 from .writing import STEPS as STEPS
 from .writing import LeakageRun as LeakageRun
 from .writing import LeakageSetting as LeakageSetting
@@ -71,7 +71,8 @@ def load_leakage(path: Path | None = None, *, seed: int = 0) -> dict[tuple[str, 
     DataFileError
         In one sentence that says how to make the file again, if it is missing or damaged.
     """
-    check_one_of("seed", seed, SEEDS)
+    if check_whole("seed", seed, 0) not in SEEDS:
+        raise ValueError(f"seed must be one of {SEEDS}; got {seed}.")
     runs = load_results(path).runs.items()
     return {(s.variant, s.language): one for s, one in runs if s.seed == seed}
 
@@ -159,20 +160,21 @@ def _run(row: Mapping[str, Any]) -> LeakageRun:
     step = np.array(row["step"])
     if step.dtype != int or step.ndim != 1 or step[-1:] != [setting.steps]:
         raise ValueError(f"step {row['step']} does not end with {setting.steps}")
-    looks = {name: _numbers(row, name, step.shape) for name in _LOSSES}
-    guesses = {name: float(_numbers(row, name, ())) for name in ("uniform_loss", "unigram_loss")}
     words = {name: row[name] for name in ("characters", "prompt", "sample")}
     if not all(isinstance(value, str) for value in words.values()) or len(row["characters"]) != T:
         raise ValueError(f"characters {row['characters']!r}, or prompt, or sample is no text")
     return LeakageRun(
         setting=setting,
         step=kept(step),
-        **looks,
-        **guesses,
+        training_loss=_numbers(row, "training_loss", step.shape),
+        teacher_loss=_numbers(row, "teacher_loss", step.shape),
+        honest_loss=_numbers(row, "honest_loss", step.shape),
+        uniform_loss=float(_numbers(row, "uniform_loss", ())),
+        unigram_loss=float(_numbers(row, "unigram_loss", ())),
         probe=_numbers(row, "probe", (T,)),
         changed=check_whole("changed", row["changed"], 0, T - 1),
-        **words,
         weights=_numbers(row, "weights", (Size.n_head, T, T)),
+        **words,
     )
 
 
