@@ -97,7 +97,7 @@ def test_answers_are_kept_and_right_ones_come_back(monkeypatch):
     answered(one, 1, 2)
     monkeypatch.setattr(progress, "_records", {})
     again = quiz("01")
-    assert again.right == [True, False]
+    assert again.right == [True, False, False]
     assert again.said[0].startswith("✓")
     assert again.said[1] == ""
     known = progress.the_record().read()["quiz"]
@@ -112,7 +112,7 @@ def test_no_explanation_is_sent_before_an_answer():
     for question in QUESTIONS.values():
         assert all(why[1] not in sent for _, why in question.choices)
     assert all(answer["right"] is None for answer in one.sheet.answers)
-    assert "1. At which step" in sent
+    assert "1. Where does the causal" in sent
 
 
 def test_closing_leaves_nothing_open():

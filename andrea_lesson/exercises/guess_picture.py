@@ -10,7 +10,7 @@ from ..panels.picture import Axis, Chart, Line, Matrix, Picture, Ruler
 from ..panels.settings import short
 
 Ticks = tuple[tuple[float, str], ...]
-_SIDE = 214.0  # pixels of a matrix
+_SIDE = 214.0  # pixels of the longer side of a matrix
 
 
 def ticks_between(low: float, high: float, log: bool) -> Ticks:
@@ -71,7 +71,8 @@ def picture_of_cells(spec: dict[str, Any], entry: dict[str, Any]) -> Picture:
     names = [
         None if some is None else tuple(some) for some in (spec["row_names"], spec["column_names"])
     ]
-    slanted = names[1] is not None and too_long(names[1], _SIDE / len(names[1]))
+    cell = _SIDE / max(spec["shape"])
+    slanted = names[1] is not None and too_long(names[1], cell)
     axes = {
         "row": Axis("row", spec["rows"], names[0]),
         "column": Axis("column", spec["columns"], names[1], slanted=slanted),
@@ -93,8 +94,9 @@ def picture_of_cells(spec: dict[str, Any], entry: dict[str, Any]) -> Picture:
                 numbers=False,
                 bar=False,
                 show_rows=not parts,
-                width=_SIDE,
-                height=_SIDE,
+                width=cell * cells.shape[1],
+                height=cell * cells.shape[0],
+                grid=1,
             )
         )
     return Picture((tuple(parts),), axes, spec["title"])

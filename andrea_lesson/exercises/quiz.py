@@ -164,7 +164,7 @@ class Quiz(widgets.VBox):  # type: ignore[misc]
             for n, shown in enumerate(map(self._shown, range(len(self.names))), 1):
                 lines += [
                     "",
-                    f"{n}. {shown['words']}",
+                    f"{n}. {shown['words']}{label('quiz_several') if shown['several'] else ''}",
                     *(f"   ○ {one}" for one in shown["choices"]),
                 ]
         data["text/plain"] = "\n".join(lines)

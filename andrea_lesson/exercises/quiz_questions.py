@@ -41,29 +41,29 @@ QUESTIONS: dict[str, Question] = {
     "01_roles": Question(
         "01",
         (
-            "一個詞元的輸出，是哪些向量的加權總和？",
+            "一個詞元的輸出，是哪些向量加權混合出來的？",
             "The output of a token is a weighted sum of which vectors?",
         ),
         (
             (
-                ("各個位置的值（V）", "the values (V) of the positions"),
+                ("看得到的各個位置的值（V）", "the values (V) of the positions it sees"),
                 (
-                    "查詢與鍵只決定權重，真正被加起來的是值。",
-                    "Query and keys only decide the weights; what is added up are the values.",
+                    "查詢和鍵只決定權重，真正混合起來的是值。",
+                    "Query and keys only decide the weights; what is mixed are the values.",
                 ),
             ),
             (
-                ("各個位置的鍵（K）", "the keys (K) of the positions"),
+                ("看得到的各個位置的鍵（K）", "the keys (K) of the positions it sees"),
                 (
-                    "鍵只拿來和查詢比對，算出權重之後就沒有它的事了。",
+                    "鍵只拿來和查詢比對，算出權重以後就用不到了。",
                     "Keys are only compared with the query; once there are weights, they are done.",
                 ),
             ),
             (
-                ("各個位置的查詢（Q）", "the queries (Q) of the positions"),
+                ("看得到的各個位置的查詢（Q）", "the queries (Q) of the positions it sees"),
                 (
-                    "一列只用到自己的那一個查詢，別的查詢不會加進來。",
-                    "A row uses its own query alone; other queries do not enter it.",
+                    "一列只用自己的那一個查詢，別人的查詢不會混進來。",
+                    "A row uses its own query alone; those of others do not come in.",
                 ),
             ),
         ),
@@ -78,25 +78,75 @@ QUESTIONS: dict[str, Question] = {
             (
                 ("變成一半", "it halves"),
                 (
-                    "d_model 由各個頭平分，頭多了，每個頭就窄了。",
+                    "各個頭平分 d_model：頭越多，每個頭就越窄。",
                     "The heads share d_model evenly: the more heads, the narrower each one.",
                 ),
             ),
             (
                 ("變成兩倍", "it doubles"),
                 (
-                    "這樣全部的頭合起來會是 d_model 的四倍寬；頭是平分 d_model 的。",
+                    "這樣所有的頭合起來，會是 d_model 的四倍寬；它們是平分 d_model 的。",
                     "All heads together would then be four times d_model wide; they share d_model.",
                 ),
             ),
             (
                 ("不變", "it stays as it is"),
                 (
-                    "這樣全部的頭合起來會超過 d_model；頭是平分 d_model 的。",
-                    "All heads together would then be wider than d_model; they share d_model.",
+                    "這樣所有的頭合起來，會是 d_model 的兩倍寬；它們是平分 d_model 的。",
+                    "All heads together would then be twice d_model wide; they share d_model.",
                 ),
             ),
         ),
+    ),
+    "01_two_projections": Question(
+        "01",
+        (
+            "查詢和鍵為什麼不共用一個權重矩陣？",
+            "Why do queries and keys not share one weight matrix?",
+        ),
+        (
+            (
+                (
+                    "共用的話，「甲找乙」和「乙找甲」的分數一定相同",
+                    "because A would score B exactly as B scores A",
+                ),
+                (
+                    "語言裡的關係很少是互相的，所以要分開。",
+                    "Few relations in language are mutual, so the two are kept apart.",
+                ),
+            ),
+            (
+                (
+                    "共用的話，大部分的詞元最容易找到自己",
+                    "because most tokens would find themselves most easily",
+                ),
+                (
+                    "和自己的分數是長度的平方，別人很難贏。",
+                    "The score with oneself is one's squared length, rarely beaten.",
+                ),
+            ),
+            (
+                (
+                    "共用的話，形狀對不起來，乘不了",
+                    "because the shapes would not fit and could not be multiplied",
+                ),
+                (
+                    "形狀沒有問題，1.4 就真的這樣算過。",
+                    "The shapes fit; 1.4 did just that.",
+                ),
+            ),
+            (
+                (
+                    "共用的話，權重的總和就不是 1",
+                    "because the weights would not sum to 1",
+                ),
+                (
+                    "總和是 1 是 softmax 的功勞，和投影無關。",
+                    "That they sum to 1 is softmax's doing, whatever the projections.",
+                ),
+            ),
+        ),
+        right=2,
     ),
     "02_why_scale": Question(
         "02",
@@ -107,31 +157,31 @@ QUESTIONS: dict[str, Question] = {
         (
             (
                 (
-                    "因為 d_k 項加起來，標準差大約是 √d_k 倍",
-                    "because a sum of d_k terms has about √d_k times the standard deviation",
+                    "因為 d_k 個乘積加起來，標準差變成 √d_k 倍",
+                    "because a sum of d_k products has √d_k times the standard deviation",
                 ),
                 (
-                    "獨立的項相加，變異數相加；標準差是變異數的平方根。",
+                    "獨立的數相加，變異數也相加；標準差是變異數的平方根。",
                     "Variances of independent terms add up; the standard deviation is their root.",
                 ),
             ),
             (
                 (
-                    "因為 d_k 項加起來，標準差大約是 d_k 倍",
-                    "because a sum of d_k terms has about d_k times the standard deviation",
+                    "因為 d_k 個乘積加起來，標準差變成 d_k 倍",
+                    "because a sum of d_k products has d_k times the standard deviation",
                 ),
                 (
-                    "變成 d_k 倍的是變異數；正負會互相抵消，標準差長得慢。",
-                    "That is the variance; signs partly cancel, so the deviation grows less.",
+                    "變成 d_k 倍的是變異數；正負互相抵消，標準差沒有長那麼快。",
+                    "That is the variance; signs cancel in part, so the deviation grows less.",
                 ),
             ),
             (
                 (
-                    "因為這樣每一列的總和才會是 1",
-                    "because otherwise the rows would not sum to 1",
+                    "因為這樣每一列權重的總和才會是 1",
+                    "because otherwise the weights of a row would not sum to 1",
                 ),
                 (
-                    "總和為 1 是 softmax 的事，縮放與否都一樣。",
+                    "總和是 1 是 softmax 的功勞，縮不縮放都一樣。",
                     "That is softmax's doing, scaled or not.",
                 ),
             ),
@@ -140,24 +190,24 @@ QUESTIONS: dict[str, Question] = {
     "02_large_scores": Question(
         "02",
         (
-            "分數沒有縮放、變得很大時，會發生什麼事？",
-            "What happens when scores are left unscaled and grow large?",
+            "分數沒有縮放，彼此差得很遠，會發生什麼事？",
+            "What happens when scores are left unscaled and lie far apart?",
         ),
         (
             (
                 (
-                    "softmax 幾乎把全部的權重給一個鍵",
+                    "softmax 幾乎把權重全部給了一個鍵",
                     "softmax gives nearly all weight to a single key",
                 ),
                 (
-                    "指數把差距放大；一列就「凍結」在最大的那一個。",
-                    "The exponential magnifies differences; the row freezes onto the largest one.",
+                    "指數放大了差距，這一列就凍結在分數最高的鍵上。",
+                    "The exponential magnifies gaps, and the row freezes onto its best key.",
                 ),
             ),
             (
                 ("梯度幾乎消失", "gradients nearly vanish"),
                 (
-                    "權重不是接近 0 就是接近 1，分數動一點點，權重也不動。",
+                    "權重不是接近 0 就是接近 1，分數動一點，權重幾乎不動。",
                     "With weights near 0 or 1 a small move of a score hardly moves any weight.",
                 ),
             ),
@@ -167,57 +217,87 @@ QUESTIONS: dict[str, Question] = {
                     "weights become even",
                 ),
                 (
-                    "相反：分數全部接近 0 時，權重才會平均。",
-                    "It is the other way round: weights are even when all scores are near 0.",
+                    "正好相反：分數彼此差不多，權重才會平均。",
+                    "It is the other way round: weights are even when scores are about the same.",
                 ),
             ),
             (
                 (
-                    "一列的總和超過 1",
-                    "rows sum to more than 1",
+                    "一列權重的總和超過 1",
+                    "the weights of a row sum to more than 1",
                 ),
                 (
-                    "不會，softmax 之後每一列的總和永遠是 1。",
+                    "不會，經過 softmax，每一列的總和永遠是 1。",
                     "No: after softmax each row sums to 1, whatever the scores.",
                 ),
             ),
         ),
         right=2,
     ),
+    "02_stretch": Question(
+        "02",
+        (
+            "哪一種改法會讓一列的權重變得更尖銳？",
+            "Which of these makes the weights of a row more peaked?",
+        ),
+        (
+            (
+                ("每個分數都乘以 4", "multiplying every score by 4"),
+                (
+                    "分數差變成 4 倍，權重的比就是原來的 4 次方。",
+                    "The gaps grow by 4, and ratios of weights go to the fourth power.",
+                ),
+            ),
+            (
+                ("每個分數都加上 100", "adding 100 to every score"),
+                (
+                    "softmax 只看分數差，大家一起加，差還是一樣。",
+                    "Softmax sees only gaps, and these stay as they are.",
+                ),
+            ),
+            (
+                ("每個分數都除以 4", "dividing every score by 4"),
+                (
+                    "方向反了：分數差變小，權重反而更平均。",
+                    "That is the wrong way round: smaller gaps make more even weights.",
+                ),
+            ),
+        ),
+    ),
     "03_when": Question(
         "03",
         (
-            "遮罩要在哪一步套上？",
-            "At which step does the mask come in?",
+            "因果遮罩該在哪一步套上？",
+            "Where does the causal mask come in?",
         ),
         (
             (
                 (
-                    "softmax 之前，把看不到的分數設成 −∞",
+                    "softmax 之前，把看不到的分數換成 −∞",
                     "before softmax: hidden scores become −∞",
                 ),
                 (
-                    "這樣看不到的權重剛好是 0，看得到的總和還是 1。",
-                    "Hidden weights are then exactly 0, and those that may be seen still sum to 1.",
+                    "這樣看不到的權重剛好是 0，1 全部由看得到的去分。",
+                    "Hidden weights are then exactly 0, and the visible ones share the sum of 1.",
                 ),
             ),
             (
                 (
-                    "softmax 之後，把看不到的權重設成 0 就好",
-                    "after softmax: hidden weights are simply set to 0",
+                    "softmax 之後，把看不到的權重改成 0 就好",
+                    "after softmax: hidden weights are set to 0, and that is all",
                 ),
                 (
-                    "這樣一列的總和小於 1，而且還洩漏了未來有多少分數。",
-                    "Rows then sum to less than 1, and how much is missing tells of the future.",
+                    "這樣一列的總和不到 1，而且未來從分母漏了進來。",
+                    "Rows then sum to less than 1: the future leaks in by the denominator.",
                 ),
             ),
             (
                 (
-                    "softmax 之前，把看不到的分數設成 0",
+                    "softmax 之前，把看不到的分數換成 0",
                     "before softmax: hidden scores become 0",
                 ),
                 (
-                    "分數 0 也會得到權重，e⁰ 是 1。",
+                    "分數是 0，照樣分到權重，因為 e⁰ 是 1。",
                     "A score of 0 gets weight as well: e⁰ is 1.",
                 ),
             ),
@@ -233,22 +313,62 @@ QUESTIONS: dict[str, Question] = {
             (
                 ("只有自己", "only itself"),
                 (
-                    "下三角含對角線，所以第一列剛好剩下一格。",
-                    "The lower triangle holds the diagonal, so one cell is left in the first row.",
+                    "下三角含對角線，第一列剛好有一格。",
+                    "The lower triangle includes the diagonal, so the first row has just one cell.",
                 ),
             ),
             (
-                ("誰都看不到", "nobody"),
+                ("誰也看不到", "nobody"),
                 (
-                    "那是把對角線也遮住了：第一列會一格不剩。",
+                    "那就連對角線也遮住了，第一列一格不剩。",
                     "That would hide the diagonal too and leave the first row without any cell.",
                 ),
             ),
             (
                 ("後面的每一個詞元", "every token after it"),
                 (
-                    "方向反了：因果遮罩擋的正是後面的詞元。",
+                    "方向反了：因果遮罩擋住的正是後面的詞元。",
                     "That is the wrong way round: later tokens are just what it hides.",
+                ),
+            ),
+        ),
+    ),
+    "03_parallel": Question(
+        "03",
+        (
+            "訓練時，為什麼一次前向傳播就能訓練每一個位置？",
+            "Why can one forward pass train every position?",
+        ),
+        (
+            (
+                (
+                    "每一列都只看到生成時看得到的東西",
+                    "each row sees just what it would see in generation",
+                ),
+                (
+                    "所以一次算出來的每一列，和一步一步生成時的一樣。",
+                    "So every row of the one pass is the same as step by step.",
+                ),
+            ),
+            (
+                (
+                    "後面的位置可以參考前面猜出來的詞元",
+                    "later positions use the tokens predicted before them",
+                ),
+                (
+                    "訓練時輸入的是正確的詞元，不管前面猜對猜錯：這叫教師強制。",
+                    "In training the inputs are the true tokens, whatever was predicted: "
+                    "teacher forcing.",
+                ),
+            ),
+            (
+                (
+                    "每個位置都看得到整句話",
+                    "every position sees the whole sentence",
+                ),
+                (
+                    "那樣答案就漏了，生成時也沒有整句話可以看。",
+                    "Then the answers leak, and in generation there is no whole sentence to see.",
                 ),
             ),
         ),
@@ -278,7 +398,7 @@ QUESTIONS: dict[str, Question] = {
                 ("變得更尖銳", "they become more peaked"),
                 (
                     "讓它變尖銳的是乘法（溫度變低），不是加法。",
-                    "It is a factor (a lower temperature) that does this, not a sum.",
+                    "Multiplying (a lower temperature) makes them more peaked; adding does not.",
                 ),
             ),
         ),
@@ -313,35 +433,42 @@ QUESTIONS: dict[str, Question] = {
             ),
         ),
     ),
-    "05_peaked": Question(
+    "05_divide": Question(
         "05",
         (
-            "一個頭的權重一開始就非常尖銳，對訓練有什麼影響？",
-            "The weights of a head are very peaked from the start. What does that do to training?",
+            "訓練時把分數除以 √d_k，好處是什麼？",
+            "What is the use of dividing scores by √d_k in training?",
         ),
         (
             (
                 (
-                    "傳回分數的梯度很小，Q 與 K 幾乎學不到東西",
-                    "little gradient reaches the scores, so Q and K hardly learn",
+                    "q、k 起點的變異數是 1 時，同一組設定可以用在各種 d_k",
+                    "where q and k start with variance 1, one setting serves every d_k",
                 ),
                 (
-                    "凍結的 softmax 對分數幾乎沒有反應，所以也沒有什麼可以往回傳。",
-                    "A frozen softmax hardly answers to its scores; little is sent back.",
-                ),
-            ),
-            (
-                ("參數變少了", "there are fewer parameters"),
-                (
-                    "參數一樣多；權重是每次算出來的，不是參數。",
-                    "There are as many as before; these weights are computed each time.",
+                    "除以 √d_k 只是換單位；省下的是換一種 d_k 就重選一次設定的工夫。",
+                    "It is a change of units, which saves choosing settings anew for each d_k.",
                 ),
             ),
             (
-                ("每一步要算更久", "each step takes longer to compute"),
                 (
-                    "計算量和數值大小無關；受影響的是每一步學到多少。",
-                    "The work is the same; what suffers is how much a step teaches.",
+                    "不除，頭就學不會查找",
+                    "an undivided head cannot learn to look things up",
+                ),
+                (
+                    "不除的雙胞胎換算起點和學習率以後，走的是同一條路。",
+                    "Convert its start and learning rate, and the undivided twin learns the same.",
+                ),
+            ),
+            (
+                (
+                    "不管起點和學習率怎麼選，除的都學得比較快",
+                    "the divided head learns faster from any start, at any learning rate",
+                ),
+                (
+                    "5.3 的第二場賽跑，起點小、學習率小，贏的是不除的。",
+                    "In the second race of 5.3, with a small start and small steps, the undivided "
+                    "head won.",
                 ),
             ),
         ),
@@ -359,8 +486,9 @@ QUESTIONS: dict[str, Question] = {
                     "the mask leaks, and the model saw the character it had to predict",
                 ),
                 (
-                    "生成時沒有未來可以偷看，學到的捷徑就沒用了。",
-                    "When generating there is no future to look at, and the short cut is gone.",
+                    "生成時後面的字還不存在，沒得偷看，學到的捷徑就沒用了。",
+                    "When it writes, the characters to come do not exist, and its shortcut is "
+                    "gone.",
                 ),
             ),
             (
@@ -392,15 +520,17 @@ QUESTIONS: dict[str, Question] = {
                     "it never stores the whole table of T × T",
                 ),
                 (
-                    "每次只有一小塊，加上目前的最大值與總和。",
-                    "There is one tile at a time, and the maximum and the sum so far.",
+                    "手上一次只有一塊，加上到目前為止的最大值、總和與加權和。",
+                    "It holds one tile at a time, and the maximum, the sum and the weighted sum "
+                    "so far.",
                 ),
             ),
             (
                 ("它算的乘法比較少", "it multiplies less"),
                 (
-                    "乘法一樣多；省下的是存放和搬運。",
-                    "It multiplies as much; what it saves is storing and moving.",
+                    "因果遮罩下它是可以跳過一些分塊，但那省的是時間；沒有遮罩，乘法就一樣多。",
+                    "Under the causal mask it can skip tiles, but that saves time; without a mask "
+                    "it multiplies as much.",
                 ),
             ),
             (

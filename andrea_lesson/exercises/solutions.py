@@ -78,13 +78,13 @@ def one_row_backward(p, dp):
 
 
 def running_softmax(scores, tile):
-    m, l = -np.inf, 0.0  # noqa: E741
+    highest, total = -np.inf, 0.0
     for start in range(0, len(scores), tile):
         part = scores[start : start + tile]
-        new = max(m, part.max())
-        l = l * np.exp(m - new) + np.exp(part - new).sum()  # noqa: E741
-        m = new
-    return np.array([m, l])
+        new = max(highest, part.max())
+        total = total * np.exp(highest - new) + np.exp(part - new).sum()
+        highest = new
+    return np.array([highest, total])
 
 
 def causality(attend):

@@ -22,11 +22,11 @@
 #
 # **事先要會的**　向量與矩陣的乘法；嵌入（embedding）把每個詞元變成一個向量，也就是活動 4。
 #
-# **時間**　只走主線約 9 分鐘，全部約 25 分鐘。
+# **時間**　只走主線約 9 分鐘，全部約 30 分鐘，其中練習占 5 分鐘。
 #
 # 先執行下一格；重新啟動核心以後，也要先執行它。
 
-# %% [markdown] lang="en" key="title" of="261f169c83a2" tags=["core"]
+# %% [markdown] lang="en" key="title" of="ff48675c468e" tags=["core"]
 # # 1　Query, key, value
 #
 # **What you will be able to do**
@@ -38,7 +38,7 @@
 #
 # **What you bring along**　Multiplying vectors and matrices; embeddings, which turn each token into a vector (activity 4).
 #
-# **Time**　About 9 minutes for the main path, about 25 for everything.
+# **Time**　About 9 minutes for the main path, about 30 for everything, of which the exercises take 5.
 #
 # Run the next cell first, and again after restarting the kernel.
 
@@ -243,9 +243,9 @@ panels.qkv_panel()
 # - **每個位置同時都在查**，查的是同一個櫃子。
 # - 看得到的卡片**包括自己**的。
 #
-# **先猜猜看**　每個詞元只看得到自己和前面的。「看」會把最大的權重給誰？第二名又是誰？填兩個數，像 `[1, 2]`；「小安」是 1，「看」是 6。
+# **先猜猜看**　每個詞元只看得到自己和前面的。它會把最大的權重給誰？每一列塗一格，再按「就這麼猜」。想不出來，就看 1.2 的 $Q$ 和 $K$：它問什麼，前面誰掛著那塊招牌？
 
-# %% [markdown] lang="en" key="catalogue" of="54d101a7d6a5" tags=["core"]
+# %% [markdown] lang="en" key="catalogue" of="d179ca4d3495" tags=["core"]
 # ## 1.3　The card catalogue
 #
 # In the catalogue of an old library a card stands for a book. The topic in your mind is the query, the keywords on a card are the key, the book on the shelf is the value. Attention differs in three ways:
@@ -254,10 +254,25 @@ panels.qkv_panel()
 # - **Every position looks up at the same time**, in the same catalogue.
 # - The cards a position sees **include its own**.
 #
-# **Guess first**　Each token sees only itself and those before it. To which does "reads" give its largest weight, and which comes second? Write two numbers, such as `[1, 2]`; "Ann" is 1, "reads" is 6.
+# **Guess first**　Each token sees only itself and those before it. To whom does it give its largest weight? Shade one cell in each row, then press "Commit my guess". If in doubt, look at $Q$ and $K$ in 1.2: what does it ask, and who before it hangs out that sign?
 
 # %% key="catalogue-guess" tags=["core"]
-guess = None  # [1 … 6, 1 … 6]
+def largest_weights():  # () → (6, 6)
+    example = al.running_example()
+    Q, K = al.project_qkv(example.X, example.W_Q, example.W_K, example.W_V)[:2]
+    weights = al.attention_weights(Q, K, mask="causal")  # (6, 6)
+    return weights == weights.max(axis=-1, keepdims=True)
+
+
+tokens = al.running_example().tokens
+al.guess_cells(
+    "01_attends",
+    (6, 6),
+    largest_weights,
+    row_names=tokens,
+    column_names=tokens,
+    title="guess_attends",
+)
 
 # %% key="catalogue-weights" tags=["core"]
 example = al.running_example()
@@ -265,7 +280,6 @@ Q, K, V = al.project_qkv(example.X, example.W_Q, example.W_K, example.W_V)
 weights = al.attention_weights(Q, K, mask="causal")  # (6, 6)
 output = weights @ V  # (6, 6) @ (6, 3) = (6, 3)
 
-al.show(guess=guess, measured=np.argsort(weights[5])[::-1][:2] + 1)
 al.show(**dict(zip(example.value_axes, output[5])))
 plotting.plot_row(
     weights[5], tokens=example.tokens, title=al.label("weights_of", token=example.tokens[5])
@@ -363,28 +377,33 @@ al.show(shape=(W_Q @ W_K.T).shape, rank=np.linalg.matrix_rank(W_Q @ W_K.T))
 #
 # $$d_k = \frac{d_{\text{model}}}{n_{\text{head}}}$$
 #
-# **換你算**　ANDREA-12M（384 維、12 個頭）、ANDREA-120M、ANDREA-480M（1536 維、24 個頭）的 $d_k$ 各是多少？768 維分給 10 個頭呢？把每個 `None` 換成數字。
+# **練習**　ANDREA 三個模型的 $d_k$（2 分鐘，難度 1／3）
+#
+# ANDREA-12M（384 維、12 個頭）、ANDREA-120M、ANDREA-480M（1536 維、24 個頭）的 $d_k$ 各是多少？把每個 `None` 換成數字，再執行。卡住了，就在新的儲存格執行 `al.hint("d_k_of_andrea")`。順便想想：768 維分給 10 個頭呢？
 
-# %% [markdown] lang="en" key="family" of="45cef6f21c50" tags=["core"]
+# %% [markdown] lang="en" key="family" of="39398f9ab299" tags=["core"]
 # ## 1.5　How large ANDREA is
 #
 # In ANDREA-120M each position has a vector of 768 numbers, and a layer has 12 attention heads, each of width
 #
 # $$d_k = \frac{d_{\text{model}}}{n_{\text{head}}}$$
 #
-# **Your turn**　What is $d_k$ for ANDREA-12M (384 wide, 12 heads), ANDREA-120M and ANDREA-480M (1536 wide, 24 heads)? And for 768 over 10 heads? Put a number for each `None`.
+# **Exercise**　$d_k$ of the three ANDREA models (2 minutes, difficulty 1 of 3)
+#
+# What is $d_k$ for ANDREA-12M (384 wide, 12 heads), ANDREA-120M and ANDREA-480M (1536 wide, 24 heads)? Put a number for each `None` and run. If stuck, run `al.hint("d_k_of_andrea")` in a new cell. And think: 768 over 10 heads?
 
-# %% key="family-guess" tags=["core"]
-my_d_k = {"ANDREA-12M": None, "ANDREA-120M": None, "ANDREA-480M": None}
-my_split = None  # 768 / 10
+# %% key="exercise-d-k-of-andrea" tags=["core"]
+d_k_of_andrea = {"ANDREA-12M": None, "ANDREA-120M": None, "ANDREA-480M": None}
+
+al.check.d_k_of_andrea(d_k_of_andrea)
 
 # %% key="family-table" tags=["core"]
-al.show(guess=my_split, measured=768 / 10, remainder=768 % 10)
+al.show(measured=768 / 10, remainder=768 % 10)
 al.table(
     model=[model.name for model in al.FAMILY],
     d_model=[model.d_model for model in al.FAMILY],
     n_head=[model.n_head for model in al.FAMILY],
-    guess=[al.answer(my_d_k, model.name) for model in al.FAMILY],
+    guess=[al.answer(d_k_of_andrea, model.name) for model in al.FAMILY],
     d_k=[model.d_k for model in al.FAMILY],
 )
 
@@ -397,6 +416,26 @@ al.table(
 # Everything in the family divides exactly. 768 over 10 leaves 8, and such a split is wrong.
 #
 # $W_Q$ has the shape $(d_{\text{model}}, d_k)$: every head reads the **whole** 768-wide vector, and 64 is the width *after* projection.
+
+# %% [markdown] lang="zh-Hant" key="my-d-k" tags=[]
+# **練習**　你自己的模型：$d_k$（2 分鐘，難度 1／3）
+#
+# 填一個自己的整數當 `seed`，例如學號的後四碼，執行以後就有一個你自己的模型。算好它的 $d_k$，填進再下面那一格。要提示：`al.hint("my_d_k")`。
+
+# %% [markdown] lang="en" key="my-d-k" of="6436e56847b5" tags=[]
+# **Exercise**　A model of your own: $d_k$ (2 minutes, difficulty 1 of 3)
+#
+# Put a whole number of your own for `seed`, the last digits of your student number perhaps, and run the cell: it shows a model of your own. Work out its $d_k$ and write it in the cell after that. For a hint: `al.hint("my_d_k")`.
+
+# %% key="question-my-d-k" tags=[]
+seed = None  # 0 … 999999
+
+al.question("my_d_k", seed)
+
+# %% key="exercise-my-d-k" tags=[]
+my_d_k = None
+
+al.check.my_d_k(my_d_k, seed=seed)
 
 # %% [markdown] lang="zh-Hant" key="family-mistake" tags=[]
 # **深入**　從表上看，120M 和 480M 的頭一樣寬，480M 是靠更多頭變寬的；12M 的頭比較窄。
@@ -478,3 +517,12 @@ al.table(n_head=splits, d_k=[model.d_model // n_head for n_head in splits])
 # - Every head reads the whole $d_{\text{model}}$-wide vector and projects it to $d_k$ (ANDREA-120M: 768 to 64).
 #
 # Next: why divide by $\sqrt{d_k}$?
+
+# %% [markdown] lang="zh-Hant" key="quiz" tags=[]
+# **小測驗**　三題，選好按「回答」。答錯會告訴你哪裡不對，可以再選；答對的會記下來，用 `al.progress()` 看得到。
+
+# %% [markdown] lang="en" key="quiz" of="4c38248c7618" tags=[]
+# **Quiz**　Three questions: choose, then press "Answer". A wrong choice is explained, and you may choose again; right answers are kept, and `al.progress()` shows them.
+
+# %% key="quiz-questions" tags=[]
+al.quiz("01")

@@ -22,11 +22,11 @@
 #
 # **事先要會的**　第 1 課的查詢、鍵、值；知道平均值、變異數、標準差是什麼。
 #
-# **時間**　只走主線約 12 分鐘，全部約 45 分鐘。
+# **時間**　只走主線約 12 分鐘，全部約 55 分鐘，其中練習占 15 分鐘。
 #
 # 先執行下一格；重新啟動核心以後，也要先執行它。
 
-# %% [markdown] lang="en" key="title" of="7d6792d9eca5" tags=["core"]
+# %% [markdown] lang="en" key="title" of="cd0d92d00296" tags=["core"]
 # # 2　Scores and scaling
 #
 # **What you will be able to do**
@@ -38,7 +38,7 @@
 #
 # **What you bring along**　Query, key and value from lesson 1; mean, variance and standard deviation.
 #
-# **Time**　About 12 minutes for the main path, about 45 for everything.
+# **Time**　About 12 minutes for the main path, about 55 for everything, of which the exercises take 15.
 #
 # Run the next cell first, and again after restarting the kernel.
 
@@ -365,19 +365,31 @@ plotting.plot_weights(
 #
 # 拿亂數當尺來量：查詢和鍵的每個分量都獨立，取自平均值 0、變異數 1 的常態分布（normal distribution）。每個 $d_k$ 各抽 1000 對。
 #
-# **先猜猜看**　$d_k$ 是 64、256、4096 的時候，分數的標準差（standard deviation）大約各是多少？
+# **先猜猜看**　$d_k$ 從 4 變到 4096，分數的標準差（standard deviation）會怎麼變？畫出你猜的曲線，再按「就這麼猜」。兩條軸都是對數的：距離一樣，就是倍數一樣。
 
-# %% [markdown] lang="en" key="root" of="0477e63853ea" tags=["core"]
+# %% [markdown] lang="en" key="root" of="51045b26cef9" tags=["core"]
 # ## 2.4　How large scores get as $d_k$ grows
 #
 # So far vectors had 4 components and scores up to about 10. In ANDREA-120M $d_k = 64$: how large do scores become?
 #
 # Measure with random numbers: components of queries and keys are independent and normal, with mean 0 and variance 1. Each $d_k$ gets 1000 pairs.
 #
-# **Guess first**　For $d_k$ = 64, 256 and 4096, roughly what is the standard deviation of the scores?
+# **Guess first**　As $d_k$ goes from 4 to 4096, how does the standard deviation of the scores change? Draw the curve you expect, then press "Commit my guess". Both axes are logarithmic: equal distances are equal factors.
 
 # %% key="root-guess" tags=["core"]
-my_std = {64: None, 256: None, 4096: None}
+d_ks = (4, 16, 64, 256, 1024, 4096)
+
+al.guess_curve(
+    "02_spread",
+    d_ks,
+    lambda d_ks=d_ks: experiments.score_spreads(d_ks).std,  # () → (6,)
+    x_label="d_k",
+    y_label="std",
+    y_limits=(0.1, 10000),
+    title="guess_spread",
+    log_x=True,
+    log_y=True,
+)
 
 # %% key="root-code" tags=["core"]
 rng = np.random.default_rng(0)
@@ -389,7 +401,6 @@ for d_k in widths:
 
 al.table(
     d_k=widths,
-    guess=[al.answer(my_std, d_k) for d_k in widths],
     std=[s.std() for s in scores],
     predicted=np.sqrt(widths),
     mean_absolute=[np.abs(s).mean() for s in scores],
@@ -558,6 +569,23 @@ al.show(
 # %% [markdown] lang="en" key="root-recap" of="a02e2a0815af" tags=[]
 # So it is not. Divided by 8 it still overflows; not divided, with only the maximum subtracted, all is well. What prevents overflow is subtracting the maximum (adding a constant changes no weight, as 2.3 measured); what scaling governs is the **spread** of the scores. Each has its own job.
 
+# %% [markdown] lang="zh-Hant" key="batch" tags=[]
+# **練習**　一次算完整個批次的分數（6 分鐘，難度 2／3）
+#
+# 實際的模型一次算好幾句、好幾個頭，$Q$ 和 $K$ 的前面就多了批次（batch）和頭的軸。寫 `scaled_scores(Q, K)`：`Q` 的形狀是 `(..., T_q, d_k)`，`K` 是 `(..., T_k, d_k)`，前面有幾個軸都可以；回傳縮放後的分數，形狀是 `(..., T_q, T_k)`。2.1 的 `Q @ K.T` 在這裡還行得通嗎？要提示：`al.hint("scaled_scores")`。
+
+# %% [markdown] lang="en" key="batch" of="d6a7756d8fc2" tags=[]
+# **Exercise**　Scores of a whole batch at once (6 minutes, difficulty 2 of 3)
+#
+# A real model computes several sentences and several heads at once, so $Q$ and $K$ have axes for batch and head in front. Write `scaled_scores(Q, K)`: `Q` has the shape `(..., T_q, d_k)`, `K` has `(..., T_k, d_k)`, with any number of axes in front; return the scaled scores, of shape `(..., T_q, T_k)`. Does `Q @ K.T` from 2.1 still do? For a hint: `al.hint("scaled_scores")`.
+
+# %% key="exercise-scaled-scores" tags=[]
+def scaled_scores(Q, K):  # (..., T_q, d_k), (..., T_k, d_k) → (..., T_q, T_k)
+    ...
+
+
+al.check.scaled_scores(scaled_scores)
+
 # %% [markdown] lang="zh-Hant" key="frozen" tags=["core"]
 # ## 2.5　有效鍵數與凍結
 #
@@ -605,6 +633,27 @@ al.table(
 
 # %% [markdown] lang="en" key="frozen-claim" of="b99eb34699a9" tags=["core"]
 # Medians over 64 queries: raw, just two or three of 1024 keys really share, and chance decides which. Scaled, about six in ten do; theory says $T/\sqrt{e}$ of $T$ keys, about 621. Now vary $d_k$:
+
+# %% [markdown] lang="zh-Hant" key="frozen-curve" tags=[]
+# **深入，先猜猜看**　不縮放的話，$d_k$ 從 1 變到 1024，有效鍵數會怎麼變？鍵還是 1024 個。畫出曲線，再往下看。
+
+# %% [markdown] lang="en" key="frozen-curve" of="c4f4d658b69e" tags=[]
+# **Deeper, guess first**　Without scaling, how do the effective keys change as $d_k$ goes from 1 to 1024? There are 1024 keys as before. Draw the curve before you read on.
+
+# %% key="frozen-curve-guess" tags=[]
+d_ks = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024)
+
+al.guess_curve(
+    "02_effective_keys",
+    d_ks,
+    lambda d_ks=d_ks: experiments.freezing(d_ks, T=1024).raw,  # () → (11,)
+    x_label="d_k",
+    y_label="effective_keys",
+    y_limits=(0.5, 2000),
+    title="guess_keys",
+    log_x=True,
+    log_y=True,
+)
 
 # %% key="frozen-figure" tags=["core"]
 widths = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024)
@@ -1045,9 +1094,11 @@ al.show(times_fewer=model.T**2 // (model.T * model.d_k))
 # - 32 個頭，LLaMA-7B 是這樣切的
 # - 64 個頭
 #
-# **換你算**　各自的分數該除以多少？填進 `my_divisors`。
+# **練習**　$d_{\text{model}} = 4096$ 時的縮放（3 分鐘，難度 1／3）
+#
+# 各自的分數該除以多少？填進 `scaling_at_4096`。要提示：`al.hint("scaling_at_4096")`。
 
-# %% [markdown] lang="en" key="wide" of="c82e432feece" tags=["core"]
+# %% [markdown] lang="en" key="wide" of="fcfb136f9e52" tags=["core"]
 # ## 2.9　Your turn: $d_{\text{model}} = 4096$
 #
 # Four models, all $d_{\text{model}} = 4096$ wide:
@@ -1057,11 +1108,16 @@ al.show(times_fewer=model.T**2 // (model.T * model.d_k))
 # - 32 heads, as in LLaMA-7B
 # - 64 heads
 #
-# **Your turn**　By what does each divide its scores? Fill in `my_divisors`.
+# **Exercise**　Scaling at $d_{\text{model}} = 4096$ (3 minutes, difficulty 1 of 3)
+#
+# By what does each divide its scores? Fill in `scaling_at_4096`. For a hint: `al.hint("scaling_at_4096")`.
+
+# %% key="exercise-scaling-at-4096" tags=["core"]
+scaling_at_4096 = {1: None, 16: None, 32: None, 64: None}
+
+al.check.scaling_at_4096(scaling_at_4096)
 
 # %% key="wide-code" tags=["core"]
-my_divisors = {1: None, 16: None, 32: None, 64: None}
-
 d_model, n_heads = 4096, (1, 16, 32, 64)
 widths = tuple(d_model // n_head for n_head in n_heads)  # (4,)
 spreads = experiments.score_spreads(widths)
@@ -1070,7 +1126,7 @@ al.table(
     model=["—", "GPT-J", "LLaMA-7B", "—"],
     n_head=n_heads,
     d_k=widths,
-    guess=[al.answer(my_divisors, n_head) for n_head in n_heads],
+    guess=[al.answer(scaling_at_4096, n_head) for n_head in n_heads],
     divided_by_root=np.sqrt(widths),
     std_before=spreads.std,
     std_after=spreads.std / np.sqrt(widths),
@@ -1081,6 +1137,26 @@ al.table(
 
 # %% [markdown] lang="en" key="wide-claim" of="38961831d131" tags=["core"]
 # At equal width the largest divisor is 8 times the smallest. What decides is **the $d_k$ of one head**, not $d_{\text{model}}$: 64-wide heads divide by 8, as in ANDREA-120M. The last two columns come from random numbers.
+
+# %% [markdown] lang="zh-Hant" key="my-divisor" tags=[]
+# **練習**　你自己的模型：除數（2 分鐘，難度 1／3）
+#
+# 在 `seed` 填一個自己的整數，例如學號的後四碼，執行以後就有一個你自己的模型。它的分數該除以多少？填進再下面那一格。要提示：`al.hint("my_divisor")`。
+
+# %% [markdown] lang="en" key="my-divisor" of="47c5ad64cf01" tags=[]
+# **Exercise**　A model of your own: the divisor (2 minutes, difficulty 1 of 3)
+#
+# Put a whole number of your own for `seed`, the last digits of your student number perhaps, and run the cell: it shows a model of your own. By what does it divide its scores? Write your answer in the cell after that. For a hint: `al.hint("my_divisor")`.
+
+# %% key="question-my-divisor" tags=[]
+seed = None  # 0 … 999999
+
+al.question("my_divisor", seed)
+
+# %% key="exercise-my-divisor" tags=[]
+my_divisor = None
+
+al.check.my_divisor(my_divisor, seed=seed)
 
 # %% [markdown] lang="zh-Hant" key="recap" tags=["core"]
 # ## 2.10　帶得走的四句話
@@ -1101,6 +1177,15 @@ al.table(
 # - Where scores spread too far, a row freezes, and winner and losers lose their gradients together.
 #
 # Next: how to forbid a look at tokens not yet written.
+
+# %% [markdown] lang="zh-Hant" key="quiz" tags=[]
+# **小測驗**　三題，選好按「回答」。答錯會告訴你哪裡不對，可以再選；答對的會記下來，用 `al.progress()` 看得到。
+
+# %% [markdown] lang="en" key="quiz" of="4c38248c7618" tags=[]
+# **Quiz**　Three questions: choose, then press "Answer". A wrong choice is explained, and you may choose again; right answers are kept, and `al.progress()` shows them.
+
+# %% key="quiz-questions" tags=[]
+al.quiz("02")
 
 # %% [markdown] lang="zh-Hant" key="ruler" tags=[]
 # ## A.　附錄：挑一把對的尺

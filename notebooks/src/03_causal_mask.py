@@ -23,11 +23,11 @@
 #
 # **事先要會的**　第 1 課的四個步驟；第 2 課的縮放和 softmax。
 #
-# **時間**　只走主線約 11 分鐘，全部約 35 分鐘。
+# **時間**　只走主線約 11 分鐘，全部約 65 分鐘，其中練習占 35 分鐘。
 #
 # 先執行下一格；重新啟動核心以後，也要先執行它。
 
-# %% [markdown] lang="en" key="title" of="48fcdb69ec44" tags=["core"]
+# %% [markdown] lang="en" key="title" of="455630a1aa1b" tags=["core"]
 # # 3　The causal mask
 #
 # **What you will be able to do**
@@ -40,7 +40,7 @@
 #
 # **What you bring along**　The four steps of lesson 1; scaling and softmax from lesson 2.
 #
-# **Time**　About 11 minutes for the main path, about 35 for everything.
+# **Time**　About 11 minutes for the main path, about 65 for everything, of which the exercises take 35.
 #
 # Run the next cell first, and again after restarting the kernel.
 
@@ -151,35 +151,44 @@ al.table(
 #
 # 訓練時還沒有人管，位置 $i$ 大可直接看位置 $i+1$。**因果探測**查得出來：換掉後面一個詞元，看前面哪幾列的輸出跟著動。
 #
-# **先猜猜看**　把位置 4 的「書」換掉：它的查詢、鍵、值（query, key, value）都加 1。沒有遮罩的時候，哪幾列會動？只准看自己和前面的時候呢？各填一串位置，像 `[0, 3]`。
+# **先猜猜看**　把位置 4 的「書」換掉：它的查詢、鍵、值（query, key, value）都加 1。沒有遮罩的時候，哪幾列輸出會動？只准看自己和前面的時候呢？把會動的塗起來，再按「就這麼猜」。
 
-# %% [markdown] lang="en" key="probe" of="ced10d65af89" tags=["core"]
+# %% [markdown] lang="en" key="probe" of="3636abe027fd" tags=["core"]
 # ## 3.2　What peeking does
 #
 # In training nothing stops position $i$ from looking at position $i+1$. A **causality probe** finds out: replace a later token and see which output rows move.
 #
-# **Guess first**　Replace "book" at position 4: 1 is added to its query, key and value. Which rows move without a mask? And when each sees only itself and what came before? Write lists like `[0, 3]`.
+# **Guess first**　Replace "book" at position 4: 1 is added to its query, key and value. Which output rows move without a mask? And when each sees only itself and what came before? Shade them, then press "Commit my guess".
 
 # %% key="probe-guess" tags=["core"]
-guess_unmasked = None  # [0 … 5]
-guess_causal = None  # [0 … 5]
+def rows_that_move():  # () → (2, 6)
+    example = al.running_example()
+    qkv = al.project_qkv(example.X, example.W_Q, example.W_K, example.W_V)
+    ways = (al.attention, lambda Q, K, V: al.attention(Q, K, V, mask="causal"))
+    return np.array([experiments.causality_probe(attend, *qkv, 4) > 0 for attend in ways])
+
+
+al.guess_cells(
+    "03_moves",
+    (2, 6),
+    rows_that_move,
+    row_names=("no_mask", "mask_causal"),
+    column_names=al.running_example().tokens,
+    rows="mask",
+    columns="guess_output_rows",
+    title="guess_moves",
+)
 
 # %% [markdown] lang="zh-Hant" key="probe-write" tags=[]
-# **深入**　換掉一個詞元，它的查詢、鍵、值三列都會變；探測就把這三列的每個數加 1。
+# **深入**　換掉一個詞元，它的查詢、鍵、值三列都會變；探測就把這三列的每個數加 1，再量輸出的每一列最多動了多少。
 
-# %% [markdown] lang="en" key="probe-write" of="774756e3a857" tags=[]
-# **Deeper**　To replace a token, the probe adds 1 to every number in its rows of queries, keys and values.
+# %% [markdown] lang="en" key="probe-write" of="41981f77fbce" tags=[]
+# **Deeper**　To replace a token, the probe adds 1 to every number in its rows of queries, keys and values, and measures how far each output row moves at most.
 
 # %% key="probe-measure" tags=["core"]
 example = al.running_example()
 tokens = example.tokens
 Q, K, V = al.project_qkv(example.X, example.W_Q, example.W_K, example.W_V)
-
-position = 4
-changed = [array.copy() for array in (Q, K, V)]
-for array in changed:
-    array[position] += 1
-moved_unmasked = np.abs(al.attention(*changed) - al.attention(Q, K, V)).max(axis=-1)  # (6,)
 
 
 def causal_attention(Q, K, V):
@@ -187,12 +196,11 @@ def causal_attention(Q, K, V):
 
 
 probe = experiments.causality_probe
-moved_causal = probe(causal_attention, Q, K, V, position)  # (6,)
+moved_unmasked = probe(al.attention, Q, K, V, 4)  # (6,)
+moved_causal = probe(causal_attention, Q, K, V, 4)  # (6,)
 
-al.show(agrees=np.array_equal(moved_unmasked, probe(al.attention, Q, K, V, position)))
 al.table(
     mask=[al.label("no_mask"), al.label("mask_causal")],
-    guess=[guess_unmasked, guess_causal],
     rows_that_move=[np.flatnonzero(moved_unmasked), np.flatnonzero(moved_causal)],
 )
 
@@ -204,6 +212,44 @@ al.table(position=range(6), token=tokens, moved_unmasked=moved_unmasked, moved_c
 
 # %% [markdown] lang="en" key="probe-claim" of="9534356acdc2" tags=["core"]
 # Without a mask all six rows move, even "Ann" at position 0. With the causal mask the four rows before change by exactly 0.
+
+# %% [markdown] lang="zh-Hant" key="probe-weights" tags=[]
+# **深入，先猜猜看**　輸出會動，是因為值動了，權重也動了。同樣換掉位置 4 的「書」，有因果遮罩，36 格權重裡哪幾格會動？
+
+# %% [markdown] lang="en" key="probe-weights" of="1a7b98740571" tags=[]
+# **Deeper, guess first**　Output rows move because values move, and weights as well. Replace "book" at position 4 once more: under the causal mask, which of the 36 weights move?
+
+# %% key="probe-weights-guess" tags=[]
+def weights_that_move():  # () → (6, 6)
+    example = al.running_example()
+    Q, K = al.project_qkv(example.X, example.W_Q, example.W_K, example.W_V)[:2]
+    changed = np.eye(6)[4][:, None]  # (6, 1)
+    moved = al.attention_weights(Q + changed, K + changed, mask="causal")  # (6, 6)
+    return moved != al.attention_weights(Q, K, mask="causal")
+
+
+tokens = al.running_example().tokens
+al.guess_cells(
+    "03_weights",
+    (6, 6),
+    weights_that_move,
+    row_names=tokens,
+    column_names=tokens,
+    title="guess_weights",
+)
+
+# %% key="probe-weights-measure" tags=[]
+al.table(
+    position=range(6),
+    token=tokens,
+    weights_that_move=[np.flatnonzero(row) for row in weights_that_move()],
+)
+
+# %% [markdown] lang="zh-Hant" key="probe-weights-claim" tags=[]
+# 動的只有第 4 列和第 5 列，但是這兩列看得到的格子**全部**都動了。第 4 列換了查詢，每個分數都跟著變。第 5 列只換了一個鍵，可是一列的總和永遠是 1：一格多拿，其他的格子就少分。
+
+# %% [markdown] lang="en" key="probe-weights-claim" of="fe5c190bd234" tags=[]
+# Only rows 4 and 5 move, but in these **every** visible cell does. Row 4 has a new query, which changes all its scores. In row 5 just one key is new, but a row always sums to 1: if one cell takes more, less is left for the others.
 
 # %% [markdown] lang="zh-Hant" key="probe-each" tags=[]
 # **深入**　再問得更準一點：每個位置的**答案**漏進它自己的輸出了嗎？對每個位置 $i$，換掉詞元 $i+1$，只看第 $i$ 列。
@@ -224,6 +270,23 @@ al.table(
 
 # %% [markdown] lang="en" key="probe-answers-claim" of="334a8077e2ff" tags=[]
 # Causal attention, diagonal included, leaks not one answer.
+
+# %% [markdown] lang="zh-Hant" key="causality" tags=[]
+# **練習**　因果探測（12 分鐘，難度 3／3）
+#
+# 換你寫一個探測：`causality(attend)`。`attend(Q, K, V)` 是別人寫好的注意力，回傳形狀 `(T, d_v)` 的輸出。不管改動哪一個位置，前面的輸出都不動，就回傳 `True`；只要有一處漏，就回傳 `False`。檢查的時候會拿好幾種注意力來考它，有的漏得很隱密。要提示：`al.hint("causality")`。
+
+# %% [markdown] lang="en" key="causality" of="e687e242374a" tags=[]
+# **Exercise**　A causality probe (12 minutes, difficulty 3 of 3)
+#
+# Now write a probe yourself: `causality(attend)`. `attend(Q, K, V)` is attention written by somebody else and returns an output of shape `(T, d_v)`. Return `True` if no earlier output moves, whichever position is changed, and `False` if there is a single leak. The check tries it on several attentions, some of which leak in hidden ways. For a hint: `al.hint("causality")`.
+
+# %% key="exercise-causality" tags=[]
+def causality(attend):  # attend(Q, K, V) → (T, d_v)
+    ...
+
+
+al.check.causality(causality)
 
 # %% [markdown] lang="zh-Hant" key="copy" tags=["core"]
 # **漏了又怎樣？**　下面這個頭（head）是人工設定的，沒有訓練過，只會抄：位置 $i$ 的查詢專找位置 $i+1$ 的鍵，拿回那裡的詞元。句子是亂數，每個詞元從十種裡隨便挑。
@@ -394,21 +457,34 @@ al.show(
 )
 
 # %% [markdown] lang="zh-Hant" key="last" tags=[]
-# **只算最後幾個詞元**　生成的時候，前面的鍵和值早就算過，留著就好（這叫 KV 快取，KV cache），只有最後幾個詞元需要新的查詢。這時查詢只有 $T_q$ 個，鍵有 $T_k$ 個，遮罩不再是正方形。查詢 $i$ 其實站在位置 $i + (T_k - T_q)$，所以規則是
-#
-# $$j \le i + (T_k - T_q)$$
+# **只算最後幾個詞元**　生成的時候，前面的鍵和值早就算過，留著就好（這叫 KV 快取，KV cache），只有最後幾個詞元需要新的查詢。這時查詢只有 $T_q$ 個，鍵有 $T_k$ 個，遮罩不再是正方形。規則還是同一條：看自己和前面。
 #
 # **先猜猜看**　最後兩個查詢對六個鍵，12 格裡有幾格是 True？
 
-# %% [markdown] lang="en" key="last" of="3f284733fd0a" tags=[]
-# **Only the last few tokens**　In generation the earlier keys and values have been computed already and are kept (this is the KV cache); only the last few tokens need new queries. There are then $T_q$ queries and $T_k$ keys, and the mask is no longer square. Query $i$ really stands at position $i + (T_k - T_q)$, so the rule is
-#
-# $$j \le i + (T_k - T_q)$$
+# %% [markdown] lang="en" key="last" of="ec157443edde" tags=[]
+# **Only the last few tokens**　In generation the earlier keys and values have been computed already and are kept (this is the KV cache); only the last few tokens need new queries. There are then $T_q$ queries and $T_k$ keys, and the mask is no longer square. The rule is still the same: itself and what came before.
 #
 # **Guess first**　Two last queries against six keys: how many of the 12 cells are True?
 
 # %% key="last-guess" tags=[]
 guess = None  # 0 … 12
+
+# %% [markdown] lang="zh-Hant" key="scratch" tags=[]
+# **練習**　自己寫因果遮罩（6 分鐘，難度 2／3）
+#
+# 寫 `causal_mask_from_scratch(T_q, T_k)`：回傳形狀 `(T_q, T_k)` 的布林陣列，True 表示可以看。查詢是整個序列的最後 $T_q$ 個位置；要是查詢比鍵還多，最前面幾列就一格也看不到。要提示：`al.hint("causal_mask_from_scratch")`。
+
+# %% [markdown] lang="en" key="scratch" of="752b256c25da" tags=[]
+# **Exercise**　The causal mask from scratch (6 minutes, difficulty 2 of 3)
+#
+# Write `causal_mask_from_scratch(T_q, T_k)`: return a Boolean array of shape `(T_q, T_k)`, True where attending is allowed. The queries are the last $T_q$ positions of the sequence; if there are more queries than keys, the first rows see nothing at all. For a hint: `al.hint("causal_mask_from_scratch")`.
+
+# %% key="exercise-causal-mask-from-scratch" tags=[]
+def causal_mask_from_scratch(T_q, T_k):  # → (T_q, T_k)
+    ...
+
+
+al.check.causal_mask_from_scratch(causal_mask_from_scratch)
 
 # %% key="last-measure" tags=[]
 example = al.running_example()
@@ -431,9 +507,17 @@ tokens = al.running_example().tokens
 plotting.plot_mask(al.causal_mask(2, 6), tokens=tokens[-2:], key_tokens=tokens);
 
 # %% [markdown] lang="zh-Hant" key="last-claim" tags=[]
+# 查詢 $i$ 其實站在位置 $i + (T_k - T_q)$，所以規則是
+#
+# $$j \le i + (T_k - T_q)$$
+#
 # 三角形要對齊**右下角**：倒數第二個查詢看得到五個鍵，最後一個六個全看得到，兩列輸出都和整句一起算的一樣。要是對齊左上角，它們就被當成開頭的兩個詞元，算出來完全是另一回事。不同的函式庫在這裡約定不同，很容易弄錯。
 
-# %% [markdown] lang="en" key="last-claim" of="69860144e489" tags=[]
+# %% [markdown] lang="en" key="last-claim" of="8137eabbcf41" tags=[]
+# Query $i$ really stands at position $i + (T_k - T_q)$, so the rule is
+#
+# $$j \le i + (T_k - T_q)$$
+#
 # The triangle must end at the **bottom right**: the last but one query sees five keys, the last one all six, and both rows are the same as in a run of the whole sentence. Aligned to the top left, the two would be taken for the first two tokens of the sentence, and the result would be a different one. Libraries differ here, and it is easy to get wrong.
 
 # %% [markdown] lang="zh-Hant" key="order" tags=["core"]
@@ -695,9 +779,11 @@ al.show(rows_that_move=np.flatnonzero(moved))
 # - `padding`　填補：短句後面補的空位，誰也不看。
 # - `document`　文件：好幾份文件接成一長串，照因果的規則，只看自己那一份。
 #
-# **換你選**　編碼器（encoder）讀懂整段已知的文字；解碼器（decoder）一個一個生成；交叉注意力（cross-attention）讓解碼器的查詢去看編碼器的鍵。各該用哪一種？各填一個名字，記得加引號。
+# **練習**　遮罩的種類（3 分鐘，難度 1／3）
+#
+# 編碼器（encoder）讀懂整段已知的文字；解碼器（decoder）一個一個生成；交叉注意力（cross-attention）讓解碼器的查詢去看編碼器的鍵。各該用哪一種？各填一個名字，記得加引號。要提示：`al.hint("kinds_of_masks")`。
 
-# %% [markdown] lang="en" key="kinds" of="7720420d7ed3" tags=["core"]
+# %% [markdown] lang="en" key="kinds" of="5944fe3bc86a" tags=["core"]
 # ## 3.6　Kinds of masks
 #
 # These six masks differ in which cells are True:
@@ -709,10 +795,14 @@ al.show(rows_that_move=np.flatnonzero(moved))
 # - `padding`　nobody looks at the filler behind a short sentence.
 # - `document`　several documents in one sequence, each causal on its own.
 #
-# **Your turn**　An encoder reads a whole known text; a decoder generates token by token; in cross-attention the decoder's queries look at the encoder's keys. Which mask suits each? Write one name each, in quotes.
+# **Exercise**　Kinds of masks (3 minutes, difficulty 1 of 3)
+#
+# An encoder reads a whole known text; a decoder generates token by token; in cross-attention the decoder's queries look at the encoder's keys. Which mask suits each? Write one name each, in quotes. For a hint: `al.hint("kinds_of_masks")`.
 
-# %% key="kinds-guess" tags=["core"]
-my_masks = {"encoder": None, "decoder": None, "cross_attention": None}
+# %% key="exercise-kinds-of-masks" tags=["core"]
+kinds_of_masks = {"encoder": None, "decoder": None, "cross_attention": None}
+
+al.check.kinds_of_masks(kinds_of_masks)
 
 # %% key="kinds-pictures" tags=["core"]
 masks = {
@@ -750,7 +840,7 @@ fitting = {
 }
 guesses, verdicts = [], []
 for part, kinds in fitting.items():
-    mine = al.answer(my_masks, part)
+    mine = al.answer(kinds_of_masks, part)
     name = str(mine).strip("[](),' ").lower()
     guesses.append(al.label(f"mask_{name}") if name in masks else mine)
     verdict = name in kinds if name in masks else al.label("no_such_mask")
@@ -784,6 +874,43 @@ al.table(
 # - **The prefix mask** does see the future within the first stretch. That stretch is not predicted, so it is no peeking; if it were set as an exercise too, it would be.
 # - **Padding and document masks** often join another mask: where the sentences of a batch differ in length, an encoder needs the padding mask as well. Two Boolean masks are combined by `&`: a cell is open only if both allow it.
 # - **In cross-attention** $T_q$ and $T_k$ belong to two different texts, and the mask need not be square.
+
+# %% [markdown] lang="zh-Hant" key="window" tags=[]
+# **練習**　滑動視窗遮罩（6 分鐘，難度 2／3）
+#
+# 寫 `sliding_window(T, window)`：回傳形狀 `(T, T)` 的布林陣列，True 表示可以看。每個位置看得到自己，還有前面 `window - 1` 個。要提示：`al.hint("sliding_window")`。
+
+# %% [markdown] lang="en" key="window" of="b40b12ce4763" tags=[]
+# **Exercise**　The sliding-window mask (6 minutes, difficulty 2 of 3)
+#
+# Write `sliding_window(T, window)`: return a Boolean array of shape `(T, T)`, True where attending is allowed. Each position sees itself and the `window - 1` before it. For a hint: `al.hint("sliding_window")`.
+
+# %% key="exercise-sliding-window" tags=[]
+def sliding_window(T, window):  # → (T, T)
+    ...
+
+
+al.check.sliding_window(sliding_window)
+
+# %% [markdown] lang="zh-Hant" key="my-allowed-cells" tags=[]
+# **練習**　你的視窗有幾格是 True（4 分鐘，難度 2／3）
+#
+# 在 `seed` 填一個自己的整數，例如學號的後四碼，執行以後就知道你的 $T$ 和視窗有多大。先用紙筆算，再拿上面寫好的函式對答案，填進再下面那一格。要提示：`al.hint("my_allowed_cells")`。
+
+# %% [markdown] lang="en" key="my-allowed-cells" of="b98e02e65dcd" tags=[]
+# **Exercise**　How many cells your window opens (4 minutes, difficulty 2 of 3)
+#
+# Put a whole number of your own for `seed`, the last digits of your student number perhaps, and run the cell: it shows your $T$ and your window. Work it out with a pencil, compare with the function you wrote above, and write your answer in the cell after that. For a hint: `al.hint("my_allowed_cells")`.
+
+# %% key="question-my-allowed-cells" tags=[]
+seed = None  # 0 … 999999
+
+al.question("my_allowed_cells", seed)
+
+# %% key="exercise-my-allowed-cells" tags=[]
+my_allowed_cells = None
+
+al.check.my_allowed_cells(my_allowed_cells, seed=seed)
 
 # %% [markdown] lang="zh-Hant" key="kinds-play" tags=["core"]
 # **動手玩**　面板用隨機的分數。「遮罩」選「滑動視窗」，「視窗」調到 1：每個位置看得到誰？再選回「因果」，「遮罩值」改成 0：每一列的總和還是 1，那問題出在哪裡？
@@ -822,6 +949,15 @@ panels.mask_panel()
 # - When in doubt, probe: change the future, watch the past.
 #
 # Next: from masked scores through softmax to the output of twelve heads.
+
+# %% [markdown] lang="zh-Hant" key="quiz" tags=[]
+# **小測驗**　三題，選好按「回答」。答錯會告訴你哪裡不對，可以再選；答對的會記下來，用 `al.progress()` 看得到。
+
+# %% [markdown] lang="en" key="quiz" of="4c38248c7618" tags=[]
+# **Quiz**　Three questions: choose, then press "Answer". A wrong choice is explained, and you may choose again; right answers are kept, and `al.progress()` shows them.
+
+# %% key="quiz-questions" tags=[]
+al.quiz("03")
 
 # %% [markdown] lang="zh-Hant" key="values" tags=[]
 # ## A.　附錄：$-\infty$、$-10^9$、$-10^4$
