@@ -6,6 +6,7 @@
     python notebooks/build.py --warn             list forms that may be wrong, for a reader
     python notebooks/build.py --rerun [NAME …]   run anew and compare with the stored numbers
     python notebooks/build.py --stamp NAME KEY … (or all)  these translations are up to date
+    python notebooks/build.py --nbgrader FOLDER [NAME …]   exercises with solutions, for grading
 
 A NAME is the beginning of a source's name, such as ``01``.
 """
@@ -131,6 +132,7 @@ def main(arguments: Sequence[str] | None = None, root: Path | None = None) -> in
     for option in ("--no-run", "--check", "--warn", "--rerun"):
         what.add_argument(option, action="store_true")
     what.add_argument("--stamp", nargs="+", metavar=("NAME", "KEY"))
+    what.add_argument("--nbgrader", type=Path, metavar="FOLDER")
     options = parser.parse_args(arguments)
     project = Project(root or Path(__file__).resolve().parents[1])
     began = time.perf_counter()
@@ -144,6 +146,12 @@ def main(arguments: Sequence[str] | None = None, root: Path | None = None) -> in
             print("stamped:", ", ".join(stamp(source, keys)) or "nothing to change")
         except KeyError as error:
             raise SystemExit(error.args[0]) from None
+    elif options.nbgrader is not None:
+        from build_nbgrader import export  # with the exercises, which the rest does not need
+
+        sources = {source.stem: cells_of(source) for source in chosen(project, options.names)}
+        for path in export(project, sources, options.nbgrader):
+            print(path)
     elif options.check:
         problems = list(check(project, chosen(project, options.names)))
     elif options.warn:

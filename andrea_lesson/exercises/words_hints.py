@@ -358,8 +358,8 @@ HINT_WORDS: dict[str, tuple[str, str]] = {
         "p, (T,); return its gradient by the scores, (T,).",
     ),
     "hint_one_row_backward_1": (
-        "∂p/∂s = diag(p) − p pᵀ；它乘上 dp 就是答案。",
-        "∂p/∂s = diag(p) − p pᵀ; times dp it is the answer.",
+        "第 j 個分數一動，每個權重都跟著動：把每個 dp 乘上自己的那個導數，全部加起來。",
+        "When score j moves, every weight moves: multiply each dp by its derivative, and add up.",
     ),
     "hint_one_row_backward_2": (
         "不必建 T × T 的矩陣：pᵀ dp 只是一個數。",

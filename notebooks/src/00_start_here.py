@@ -81,35 +81,35 @@ installation.report()
 # | 筆記本 | 主線 | 全部 |
 # |---|---|---|
 # | 0　從這裡開始 | 3 分 | 5 分 |
-# | [1　查詢、鍵、值](01_query_key_value.ipynb) | 9 分 | 25 分 |
-# | [2　分數與縮放](02_scores_and_scaling.ipynb) | 12 分 | 40 分 |
-# | [3　因果遮罩](03_causal_mask.ipynb) | 11 分 | 30 分 |
-# | [4　softmax 與輸出](04_softmax_and_output.ipynb) | 10 分 | 35 分 |
-# | [5　學會查找](05_learning_to_look_up.ipynb) | 另外算 | 45 分 |
-# | [6　速度與記憶體](06_speed_and_memory.ipynb) | 另外算 | 50 分 |
+# | [1　查詢、鍵、值](01_query_key_value.ipynb) | 9 分 | 30 分 |
+# | [2　分數與縮放](02_scores_and_scaling.ipynb) | 12 分 | 55 分 |
+# | [3　因果遮罩](03_causal_mask.ipynb) | 11 分 | 65 分 |
+# | [4　softmax 與輸出](04_softmax_and_output.ipynb) | 10 分 | 105 分 |
+# | [5　學會查找](05_learning_to_look_up.ipynb) | 另外算 | 55 分 |
+# | [6　速度與記憶體](06_speed_and_memory.ipynb) | 另外算 | 70 分 |
 #
 # **主線，45 分鐘**　只走第 0 到 4 課帶有 `core` 標籤的儲存格，剛好一節課。按 JupyterLab 右側的齒輪（屬性檢查器），就看得到標籤。
 #
-# **全部，將近四個小時**　沒有標籤的儲存格和附錄走得更深。主線不靠它們也能跑，可以改天再看。
+# **全部，六個多小時**　沒有標籤的儲存格、練習和附錄走得更深，光是練習就占了兩個多小時。主線不靠它們也能跑，可以分好幾天慢慢來。
 #
 # 每一節都先問一個問題，請你**先寫下答案**再動手量。數字直接填，文字加引號，答案不只一個就放進方括號，像 `[1, 2]`；想不出來，留著 `None` 也行。猜錯不要緊，猜過才記得住。
 
-# %% [markdown] lang="en" key="path" of="063d68abbf6b" tags=["core"]
+# %% [markdown] lang="en" key="path" of="d47be58ee57c" tags=["core"]
 # ## 0.2　Two paths
 #
 # | notebook | main path | everything |
 # |---|---|---|
 # | 0　Start here | 3 min | 5 min |
-# | [1　Query, key, value](01_query_key_value.ipynb) | 9 min | 25 min |
-# | [2　Scores and scaling](02_scores_and_scaling.ipynb) | 12 min | 40 min |
-# | [3　The causal mask](03_causal_mask.ipynb) | 11 min | 30 min |
-# | [4　Softmax and output](04_softmax_and_output.ipynb) | 10 min | 35 min |
-# | [5　Learning to look up](05_learning_to_look_up.ipynb) | extra | 45 min |
-# | [6　Speed and memory](06_speed_and_memory.ipynb) | extra | 50 min |
+# | [1　Query, key, value](01_query_key_value.ipynb) | 9 min | 30 min |
+# | [2　Scores and scaling](02_scores_and_scaling.ipynb) | 12 min | 55 min |
+# | [3　The causal mask](03_causal_mask.ipynb) | 11 min | 65 min |
+# | [4　Softmax and output](04_softmax_and_output.ipynb) | 10 min | 105 min |
+# | [5　Learning to look up](05_learning_to_look_up.ipynb) | extra | 55 min |
+# | [6　Speed and memory](06_speed_and_memory.ipynb) | extra | 70 min |
 #
 # **The main path, 45 minutes**　Only the cells tagged `core` in notebooks 0 to 4: one lesson in class. The gear at the right of JupyterLab (the property inspector) shows the tags.
 #
-# **Everything, almost four hours**　Untagged cells and appendices go deeper. The main path runs without them; keep them for another day.
+# **Everything, over six hours**　Untagged cells, exercises and appendices go deeper; the exercises alone take more than two hours. The main path runs without any of them; spread them over several days.
 #
 # Every section asks first; **write down your answer** before you measure. Numbers go in as they are, words in quotes, several answers in square brackets, such as `[1, 2]`; leaving `None` is fine. A guess, even a wrong one, is remembered.
 
@@ -157,8 +157,33 @@ panels.attention_panel()
 #
 # After a kernel restart small red broken-link icons appear beside the controls, and the picture no longer follows: run the first code cell, then the cell of the panel. A picture that says "Still picture: run this cell to move the sliders" means that the kernel has not run its cell yet. "Run → Run All Cells" in the menu runs everything at once.
 
+# %% [markdown] lang="zh-Hant" key="practice" tags=["core"]
+# ## 0.4　練習、提示和進度
+#
+# 除了把答案寫進儲存格，課裡還有三種東西等你動手：
+#
+# - **用畫的猜測**　在圖上拖曳或用方向鍵，畫出你預期的曲線，按「就這麼猜」，量到的結果才會疊上去。
+# - **練習**　標題寫著大約幾分鐘、難度幾級。寫好就執行那一格：檢查會用一句話說對了，或是錯在哪裡；還沒寫，它就等你。卡住了執行 `al.hint("softmax_temperature")`，括號裡換成那個練習的名字，每執行一次就多說一點。自己試過以後，`al.solution("softmax_temperature")` 會給你一種寫法。
+# - **小測驗**　每一課最後有幾個問題，答了就知道對不對、為什麼。
+#
+# 做到哪裡，會自動記在這台電腦上，不記名字，下次打開還在。下一格列出你的進度；要交作業，就執行 `al.report()`，它在目前的資料夾寫出一頁報告。
+
+# %% [markdown] lang="en" key="practice" of="bb30460111da" tags=["core"]
+# ## 0.4　Exercises, hints and progress
+#
+# Besides answers that you write into cells, three kinds of things wait for your hand:
+#
+# - **Guesses to draw**　Drag across the plot, or use the arrow keys, to draw the curve that you expect; press "Commit my guess", and only then is what was measured laid over it.
+# - **Exercises**　The title says roughly how many minutes, and how difficult. Write your answer and run the cell: the check says in one sentence that it is right, or what is wrong; while nothing is written, it waits. Stuck? `al.hint("softmax_temperature")`, with the name of that exercise in the brackets, says a little more each time you run it. Once you have tried, `al.solution("softmax_temperature")` shows one way to write it.
+# - **Quizzes**　A few questions at the end of each lesson; answer, and you learn whether it is right, and why.
+#
+# How far you are is kept on this computer, without any name, and is still there next time. The next cell lists your progress; to hand something in, run `al.report()`, which writes a page of it into the current folder.
+
+# %% key="progress" tags=["core", "volatile"]
+al.progress()
+
 # %% [markdown] lang="zh-Hant" key="words" tags=["core"]
-# ## 0.4　這門課的約定
+# ## 0.5　這門課的約定
 #
 # - 列（row）是橫的，行（column）是直的。在分數、遮罩和權重裡，**一列是一個查詢，一行是一個鍵**。
 # - softmax 之前叫**分數**，softmax 之後叫**權重**。
@@ -167,8 +192,8 @@ panels.attention_panel()
 #
 # 準備好了，就打開[下一本](01_query_key_value.ipynb)。
 
-# %% [markdown] lang="en" key="words" of="f7a58575003f" tags=["core"]
-# ## 0.4　Conventions of this course
+# %% [markdown] lang="en" key="words" of="58edc99f11b2" tags=["core"]
+# ## 0.5　Conventions of this course
 #
 # - Rows run across, columns run down. In scores, masks and weights **a row is a query, a column is a key**.
 # - Before softmax we say **scores**, after softmax **weights**.

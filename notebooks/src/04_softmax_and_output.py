@@ -22,11 +22,11 @@
 #
 # **事先要會的**　第 1 到 3 課：查詢（query）、鍵（key）、值（value）、縮放、因果遮罩（causal mask）。
 #
-# **時間**　只走主線約 10 分鐘，全部約 35 分鐘。
+# **時間**　只走主線約 10 分鐘，全部約 105 分鐘，其中練習占 70 分鐘。
 #
 # 先執行下一格；重新啟動核心以後，也要先執行它。
 
-# %% [markdown] lang="en" key="title" of="50bd370582c0" tags=["core"]
+# %% [markdown] lang="en" key="title" of="3f93e4ebd7fa" tags=["core"]
 # # 4　Softmax and output
 #
 # **What you will be able to do**
@@ -38,7 +38,7 @@
 #
 # **What you bring along**　Lessons 1 to 3: query, key, value, scaling, causal mask.
 #
-# **Time**　About 10 minutes for the main path, about 35 for everything.
+# **Time**　About 10 minutes for the main path, about 105 for everything, of which the exercises take 70.
 #
 # Run the next cell first, and again after restarting the kernel.
 
@@ -146,6 +146,30 @@ al.table(
 #
 # All rows go the same way, each with its own maximum. Covered cells are $-\infty$, and as $e^{-\infty} = 0$, their weight is exactly 0.
 
+# %% [markdown] lang="zh-Hant" key="my-weight" tags=[]
+# **練習**　兩個鍵的權重（3 分鐘，難度 1／3）
+#
+# 換你拿紙筆算。只有兩個鍵，分數差幾分由你的亂數種子決定；第 2 課的溫度（temperature）$\tau$ 也來了：分數先除以 $\tau$，再做 softmax。分數高的那個鍵，權重是多少？
+#
+# 把 `seed` 改成你自己的整數，例如學號，題目就會出現，每個人的數字都不一樣。答案填進再下一格，寫成 `np.exp(…)` 的式子也可以。卡住了，就執行 `al.hint("my_weight")`。
+
+# %% [markdown] lang="en" key="my-weight" of="107635d78394" tags=[]
+# **Exercise**　The weight of one of two keys (3 minutes, difficulty 1 of 3)
+#
+# With pencil and paper. There are just two keys; your seed decides how far apart their scores are. The temperature $\tau$ of lesson 2 is back as well: divide the scores by $\tau$, then take softmax. What weight does the key with the higher score get?
+#
+# Give `seed` a whole number of your own, such as a student number, and the question appears; everyone gets other figures. Put your answer into the cell after it; an expression with `np.exp(…)` will do. Stuck? Run `al.hint("my_weight")`.
+
+# %% key="question-my-weight" tags=[]
+seed = None  # 0 … 999999
+
+al.question("my_weight", seed)
+
+# %% key="exercise-my-weight" tags=[]
+my_weight = None
+
+al.check.my_weight(my_weight, seed=seed)
+
 # %% [markdown] lang="zh-Hant" key="shift" tags=[]
 # **深入**　兩個分數差 1，權重就相差 $e \approx 2.7$ 倍，不管它們本來是 2 和 3，還是 102 和 103。每個分數都減去同一個 $m$ 沒有關係，那為什麼偏偏減最大值？下面試四種 $m$：0（什麼都不減）、這一列的最大值、100、1000，看「書」的分子、分母和權重。
 #
@@ -225,6 +249,23 @@ al.table(
 # The last two columns apply softmax to two scores: the number that just overflows, and 0. Without the shift the numerator of the first is ∞, the denominator is ∞ too, and ∞ over ∞ is NaN, which travels all the way to the output. With the shift all three precisions give the right weights.
 #
 # **A common mistake**　"Dividing by $\sqrt{d_k}$ prevents overflow." It does not. Scaling divides scores by a fixed number, and large enough scores still overflow; the guarantee comes from subtracting the maximum. Nor does subtracting the maximum help when softmax is too peaked, since it changes no weight at all. Two measures, two jobs.
+
+# %% [markdown] lang="zh-Hant" key="softmax-temperature" tags=[]
+# **練習**　有溫度的 softmax（6 分鐘，難度 1／3）
+#
+# 到這裡只算過一列。寫一個函式，把 $(T_q, T_k)$ 的分數每一列各自變成權重：先除以溫度，再做 softmax；分數上千，也不能溢位。用 NumPy 自己寫，先不要借用 `al.softmax`。寫好就執行，檢查會用一句話告訴你對不對、錯在哪裡。卡住了，就執行 `al.hint("softmax_temperature")`。
+
+# %% [markdown] lang="en" key="softmax-temperature" of="ef8d5760681f" tags=[]
+# **Exercise**　Softmax with a temperature (6 minutes, difficulty 1 of 3)
+#
+# So far it was one row. Write a function that turns scores of shape $(T_q, T_k)$ into weights, each row for itself: divide by the temperature, then take softmax, without overflow even for scores in the thousands. Write it in NumPy, without `al.softmax` for once. Run the cell, and the check says in one sentence whether it is right, or what is wrong. Stuck? Run `al.hint("softmax_temperature")`.
+
+# %% key="exercise-softmax-temperature" tags=[]
+def softmax_temperature(scores, temperature):  # (T_q, T_k) → (T_q, T_k)
+    ...
+
+
+al.check.softmax_temperature(softmax_temperature)
 
 # %% [markdown] lang="zh-Hant" key="rows" tags=[]
 # **深入**　現在六列一起算，每一列各減各的最大值。`axis=-1` 沿著同一列的鍵走，`keepdims=True` 讓結果留成 $(6, 1)$，才能對齊每一列。
@@ -326,23 +367,44 @@ plotting.plot_matrix(
     output, rows=example.tokens, columns=example.value_axes, title=al.label("output")
 );
 
+# %% [markdown] lang="zh-Hant" key="temperature" tags=[]
+# **先猜猜看，用畫的**　回到「看」那一列：六個分數都除以溫度 $\tau$，再做 softmax。$\tau$ 從 0.1 調到 100，分數最高的「書」拿到多少權重？
+#
+# 在圖上拖曳，畫出你預期的曲線（用鍵盤也可以，圖下面有說明），再按「就這麼猜」，量到的曲線才會疊上去。
+
+# %% [markdown] lang="en" key="temperature" of="9329ea1f85c5" tags=[]
+# **Guess first, by drawing**　Back to the row of "reads": divide its six scores by a temperature $\tau$, then take softmax. As $\tau$ goes from 0.1 to 100, what weight does "book" get, which has the highest score?
+#
+# Drag across the plot to draw the curve that you expect (or use the keyboard, as the line below it says), then press "Commit my guess"; only then is the measured curve laid over it.
+
+# %% key="temperature-guess" tags=[]
+example = al.running_example()
+Q, K, V = al.project_qkv(example.X, example.W_Q, example.W_K, example.W_V)
+row = al.attention_steps(Q, K, V, mask="causal").masked_scores[5]  # (6,)
+temperatures = [0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100]
+
+al.guess_curve(
+    "04_temperature",
+    temperatures,
+    [al.softmax(row / tau)[4] for tau in temperatures],
+    x_label="control_temperature",
+    y_label="weight",
+    y_limits=(0, 1),
+    title="guess_temperature",
+    log_x=True,
+)
+
 # %% [markdown] lang="zh-Hant" key="mix-play" tags=[]
 # **動手玩**　下面把 4.1 和 4.2 連成六步，從「看」那一列的分數一路走到輸出。
 #
-# **先猜猜看**　先寫在紙上，再拖「溫度 τ」。
-#
-# 1. 溫度調高、調低，權重的大小順序會變嗎？
-# 2. 溫度調到最低，輸出會靠近誰的值？調到最高呢？
+# 先說說看，再拖「溫度 τ」：溫度調高、調低，權重的大小順序會變嗎？溫度調到最低，輸出會靠近誰的值？調到最高呢？
 #
 # 按「▶ 播放」，還可以看六項一項一項加成輸出。
 
-# %% [markdown] lang="en" key="mix-play" of="3944df4e90c2" tags=[]
+# %% [markdown] lang="en" key="mix-play" of="ed0c3d367a28" tags=[]
 # **Play**　Here 4.1 and 4.2 are joined to six steps, from the scores in the row of "reads" to the output.
 #
-# **Guess first**　Write on paper, then drag "temperature τ".
-#
-# 1. Up or down, does the order of the weights change?
-# 2. At the lowest temperature, whose value does the output come close to? And at the highest?
+# Say what you expect, then drag "temperature τ": up or down, does the order of the weights change? At the lowest temperature, whose value does the output come close to? And at the highest?
 #
 # Press "▶ Play" to watch six terms add up to the output one by one.
 
@@ -400,6 +462,23 @@ al.table(
 #
 # So attention alone cannot make a number larger; it only selects and averages. Enlarging, flipping or recombining is left to $W_O$ and the MLP that follow.
 
+# %% [markdown] lang="zh-Hant" key="attention-one-head" tags=[]
+# **練習**　一個頭的注意力（12 分鐘，難度 2／3）
+#
+# 五個步驟你都看過了，現在把它們接起來，寫成一個函式：$Q$ 是 $(T_q, d_k)$，$K$ 是 $(T_k, d_k)$，$V$ 是 $(T_k, d_v)$；`mask` 是 $(T_q, T_k)$ 的布林陣列，True 是「可以看」。有一種列要小心：一個鍵也不准看的列，輸出應該剛好是 0。只用 NumPy。下一節會把整個式子寫出來，先自己試，再往下讀。卡住了，就執行 `al.hint("attention_one_head")`。
+
+# %% [markdown] lang="en" key="attention-one-head" of="96004dc7e4b9" tags=[]
+# **Exercise**　Attention of one head (12 minutes, difficulty 2 of 3)
+#
+# You have met all five steps; now join them to one function. $Q$ is $(T_q, d_k)$, $K$ is $(T_k, d_k)$, $V$ is $(T_k, d_v)$, and `mask` is a Boolean array of $(T_q, T_k)$ in which True means "may attend". One kind of row needs care: where no key at all may be seen, the output must be exactly 0. Use NumPy only. The next section writes the whole expression out, so try before you read on. Stuck? Run `al.hint("attention_one_head")`.
+
+# %% key="exercise-attention-one-head" tags=[]
+def attention_one_head(Q, K, V, mask):  # → (T_q, d_v)
+    ...
+
+
+al.check.attention_one_head(attention_one_head)
+
 # %% [markdown] lang="zh-Hant" key="line" tags=["core"]
 # ## 4.3　整個注意力，一個式子
 #
@@ -446,6 +525,23 @@ al.show(
 
 # %% [markdown] lang="en" key="line-claim" of="d512c5968a0f" tags=["core"]
 # The sizes are larger, the rules the same: position 0 sees only itself, so its output is its own value.
+
+# %% [markdown] lang="zh-Hant" key="attention-complete" tags=[]
+# **練習**　完整的注意力（15 分鐘，難度 3／3）
+#
+# 上面那個運算式只會一種遮罩，也只會正方形的。寫一個什麼都會的：前面可以有批次（batch）和頭的軸；`mask` 可以是 `None`、`"causal"` 或布林陣列，布林陣列是 $(T_q, T_k)$，或是軸數和分數一樣、長度 1 的軸會延伸；`"causal"` 也要會 $T_q \neq T_k$，這時查詢是最後 $T_q$ 個位置；一個鍵也不准看的列，輸出是 0；分數再大也不溢位。卡住了，就執行 `al.hint("attention_complete")`。
+
+# %% [markdown] lang="en" key="attention-complete" of="b192369f8ce9" tags=[]
+# **Exercise**　All of attention (15 minutes, difficulty 3 of 3)
+#
+# The expression above knows one kind of mask, and only square ones. Write one that can do everything: there may be axes for batch and heads in front; `mask` is `None`, `"causal"` or a Boolean array, of $(T_q, T_k)$ or with as many axes as the scores, where axes of length 1 stretch; `"causal"` must work for $T_q \neq T_k$ as well, the queries being the last $T_q$ positions; rows in which no key may be seen give 0; and no score is so large that it overflows. Stuck? Run `al.hint("attention_complete")`.
+
+# %% key="exercise-attention-complete" tags=[]
+def attention_complete(Q, K, V, mask=None):  # → (…, T_q, d_v)
+    ...
+
+
+al.check.attention_complete(attention_complete)
 
 # %% [markdown] lang="zh-Hant" key="real" tags=[]
 # **深入**　剛才那一層，注意力權重有多大？
@@ -542,6 +638,23 @@ al.table(T=T, weight_megabytes=weight_bytes / 1e6, value_megabytes=value_bytes /
 
 # %% [markdown] lang="en" key="growth-claim" of="37734bbde4cb" tags=[]
 # Each head's attention weights are a table of $T \times T$ with two sides of length $T$, hence four times; the values have one side of length $T$, hence twice. That is why long texts are so expensive for attention. The table counts one layer; ANDREA-120M has 12, so training that keeps them all multiplies by 12 once more.
+
+# %% [markdown] lang="zh-Hant" key="attention-two-heads" tags=[]
+# **練習**　兩個頭一起算（12 分鐘，難度 3／3）
+#
+# 下一節講十二個頭，先自己寫兩個。$X$ 是 $(T, d_{\text{model}})$；$W_Q$、$W_K$ 是 $(d_{\text{model}}, 2 d_k)$，$W_V$ 是 $(d_{\text{model}}, 2 d_v)$，前一半的行（column）屬於頭 0，後一半屬於頭 1。兩個頭各做各的注意力，不用遮罩，最後左右串接成 $(T, 2 d_v)$。哪裡要切成兩半，自己想。卡住了，就執行 `al.hint("attention_two_heads")`。
+
+# %% [markdown] lang="en" key="attention-two-heads" of="7ecc57b64b35" tags=[]
+# **Exercise**　Two heads at once (12 minutes, difficulty 3 of 3)
+#
+# The next section has twelve heads; write two of your own first. $X$ is $(T, d_{\text{model}})$, $W_Q$ and $W_K$ are $(d_{\text{model}}, 2 d_k)$, $W_V$ is $(d_{\text{model}}, 2 d_v)$; the first half of the columns belongs to head 0, the second to head 1. Each head does attention of its own, without a mask, and in the end both stand side by side as $(T, 2 d_v)$. What has to be halved, and where, is for you to find out. Stuck? Run `al.hint("attention_two_heads")`.
+
+# %% key="exercise-attention-two-heads" tags=[]
+def attention_two_heads(X, W_Q, W_K, W_V):  # → (T, 2 d_v)
+    ...
+
+
+al.check.attention_two_heads(attention_two_heads)
 
 # %% [markdown] lang="zh-Hant" key="heads" tags=["core"]
 # ## 4.4　十二個頭並排
@@ -824,8 +937,35 @@ al.show(
 #
 # Researchers have argued about this: [one paper says that attention is not explanation](https://arxiv.org/abs/1902.10186), [another that it depends on what you call an explanation](https://arxiv.org/abs/1908.04626). To find out whether a token matters, a more reliable way is to try: change it or take it away, and see whether the answer moves.
 
+# %% [markdown] lang="zh-Hant" key="catch" tags=[]
+# ## 4.6　抓出壞掉的注意力（深入）
+#
+# 注意力的程式會錯，而且錯得很安靜：形狀都對，數字看起來也像樣，模型只是莫名其妙學不好。這裡關著一群注意力，每一個壞的只錯一個地方，都是真正的程式犯過的錯；裡面也混了幾個寫法特別、其實正確的。
+
+# %% [markdown] lang="en" key="catch" of="071c6ea76f1c" tags=[]
+# ## 4.6　Catch the broken attention (deeper)
+#
+# Attention code goes wrong, and quietly: all shapes are right, the numbers look plausible, and the model just learns badly, nobody knows why. Here is a whole zoo of attentions. Each broken one is wrong in a single way, and real code has had every one of these faults; among them are some that look unusual and are right.
+
+# %% [markdown] lang="zh-Hant" key="catch-broken" tags=[]
+# **練習**　抓出壞掉的注意力（20 分鐘，難度 3／3）
+#
+# 寫一個函式當偵探：它拿到一個 `attend`，可以用任何輸入呼叫 `attend(Q, K, V, mask)` 和 `attend(Q, K, V)`，認為正確就回傳 `True`，有錯就回傳 `False`。`mask` 的種類和上面「完整的注意力」一樣。檢查會告訴你抓到幾個、還有誰在逃；只要冤枉一個好的，就不算通過。卡住了，就執行 `al.hint("catch_broken")`。
+
+# %% [markdown] lang="en" key="catch-broken" of="4274b061e234" tags=[]
+# **Exercise**　Catch the broken attention (20 minutes, difficulty 3 of 3)
+#
+# Write the detective: a function that is handed one `attend`, may call `attend(Q, K, V, mask)` and `attend(Q, K, V)` with any input, and returns `True` where it finds nothing wrong and `False` where it does. `mask` may be anything that it may be in "All of attention" above. The check says how many you caught and who is still at large; accuse a single right one, and you have not passed. Stuck? Run `al.hint("catch_broken")`.
+
+# %% key="exercise-catch-broken" tags=[]
+def catch_broken(attend):  # → True, False
+    ...
+
+
+al.check.catch_broken(catch_broken)
+
 # %% [markdown] lang="zh-Hant" key="recap" tags=["core"]
-# ## 4.6　帶得走的四句話
+# ## 4.7　帶得走的四句話
 #
 # - softmax 把分數的差變成權重的倍數；減去最大值不改變任何權重，只防止溢位。
 # - 輸出是值的加權總和，算數的是權重乘上值。
@@ -834,8 +974,8 @@ al.show(
 #
 # 接下來，活動 6 讓許多頭各看各的（多頭注意力，multi-head attention），活動 7 加上殘差連接、正規化和 MLP，組成 Transformer 區塊，疊 12 次就是 ANDREA-120M 的主體。
 
-# %% [markdown] lang="en" key="recap" of="212f093f9ded" tags=["core"]
-# ## 4.6　Four sentences to take along
+# %% [markdown] lang="en" key="recap" of="eca6f84996b8" tags=["core"]
+# ## 4.7　Four sentences to take along
 #
 # - Softmax turns differences of scores into ratios of weights; subtracting the maximum changes no weight, it only prevents overflow.
 # - The output is a weighted sum of values; what counts is weight times value.
@@ -843,6 +983,15 @@ al.show(
 # - Twelve times $(1024, 64)$ are concatenated to $(1024, 768)$, and $W_O$ brings them together; more heads do not mean more parameters.
 #
 # Next, activity 6 lets many heads each look for themselves (multi-head attention); activity 7 adds the residual connection, the normalization and the MLP to make a Transformer block. Twelve of those are the body of ANDREA-120M.
+
+# %% [markdown] lang="zh-Hant" key="quiz" tags=[]
+# **小測驗**　兩題，看看自己讀懂了沒有。選好就按「回答」，馬上知道對不對、為什麼；答錯了可以再選。
+
+# %% [markdown] lang="en" key="quiz" of="90e8b7d4dedb" tags=[]
+# **Quiz**　Two questions, to see how much has stayed. Choose, press "Answer", and you are told at once whether it is right, and why; a wrong answer may be changed.
+
+# %% key="quiz-questions" tags=[]
+al.quiz("04")
 
 # %% [markdown] lang="zh-Hant" key="count" tags=[]
 # ## A.　附錄：參數有幾個

@@ -140,8 +140,8 @@ al.show(guess=guess, measured=loss, predicted=np.log(32), agrees=np.isclose(loss
 # Scores in the thousands must not overflow. Stuck? Run `al.hint("cross_entropy_row")`.
 
 # %% key="exercise-cross-entropy-row" tags=[]
-def cross_entropy_row(scores, target):  # (T,), 0 … T - 1
-    ...  # (T,)
+def cross_entropy_row(scores, target):  # (T,), 0 … T - 1 → (T,)
+    ...
 
 
 al.check.cross_entropy_row(cross_entropy_row)
@@ -458,9 +458,11 @@ panels.race_panel()
 # 4. `after_softmax`：先做 softmax 才遮，遮完沒有重新正規化。
 # 5. `diagonal_hidden`：連自己也遮住。
 #
+# 每一種用三個種子各訓練一次，表裡是三次的中位數。
+#
 # **先猜猜看**　訓練完，哪一種的訓練損失最低？填代號 1 到 5。
 
-# %% [markdown] lang="en" key="leak" of="1c5b031e2f2c" tags=["core"]
+# %% [markdown] lang="en" key="leak" of="bbfa65c118bb" tags=["core"]
 # ## 5.4　The leakage lab
 #
 # This section takes the mask of lesson 3 to pieces. We train a very small decoder: it reads a short text written for this course, character by character, and predicts the next one at each position. Model, text and random seed are all the same; only the mask differs:
@@ -471,17 +473,21 @@ panels.race_panel()
 # 4. `after_softmax`: softmax first, then the mask, without normalizing again.
 # 5. `diagonal_hidden`: hides the position itself as well.
 #
+# Each was trained with three seeds; the tables show the median.
+#
 # **Guess first**　Which has the lowest training loss in the end? Write a number from 1 to 5.
 
 # %% key="leak-guess" tags=["core"]
 guess = None  # 1 … 5
 
 # %% key="leak-training" tags=["core"]
-runs = {v: training.load_leakage()[v, al.get_language()] for v in training.VARIANTS}
-losses = [run.training_loss[-1] for run in runs.values()]
-
+seeds = [training.load_leakage(seed=seed) for seed in (0, 1, 2)]
+losses = [
+    np.median([runs[v, al.get_language()].training_loss[-1] for runs in seeds])
+    for v in training.VARIANTS
+]
 al.show(guess=guess, measured=int(np.argmin(losses)) + 1)
-al.table(mask=list(runs), training_loss=losses)
+al.table(mask=training.VARIANTS, training_loss=losses)
 
 # %% [markdown] lang="zh-Hant" key="leak-training-claim" tags=["core"]
 # 第 2、3 種的損失幾乎是 0：下一個字就擺在眼前，抄下來就好。只看訓練損失，它們是最好的模型。
@@ -498,13 +504,13 @@ al.table(mask=list(runs), training_loss=losses)
 # **Guess first, by drawing**　Take number 2, the one without a mask: from step 0 to step 2000, how does its loss in the honest test go? At the start it knows nothing and does no better than a blind guess; and then? Draw it, and press "Commit my guess".
 
 # %% key="honest-guess" tags=["core"]
-run = training.load_leakage()["none", al.get_language()]
-looks = slice(None, None, 4)
+runs = [training.load_leakage(seed=seed)["none", al.get_language()] for seed in (0, 1, 2)]
+honest = np.median([run.honest_loss for run in runs], axis=0)  # (41,)
 
 al.guess_curve(
     "05_leak",
-    run.step[looks],
-    run.honest_loss[looks],
+    runs[0].step[::4],
+    honest[::4],
     x_label="guess_steps",
     y_label="honest_loss",
     y_limits=(0, 8),
@@ -512,24 +518,29 @@ al.guess_curve(
 )
 
 # %% key="honest-measure" tags=["core"]
-runs = {v: training.load_leakage()[v, al.get_language()] for v in training.VARIANTS}
-al.show(common_loss=runs["causal"].unigram_loss, blind_loss=runs["causal"].uniform_loss)
+seeds = [training.load_leakage(seed=seed) for seed in (0, 1, 2)]
+runs = [[by_seed[v, al.get_language()] for by_seed in seeds] for v in training.VARIANTS]  # (5, 3)
+at_once = np.array([[run.teacher_loss[-1] for run in row] for row in runs])  # (5, 3)
+honest = np.array([[run.honest_loss[-1] for run in row] for row in runs])  # (5, 3)
+
+al.show(common_loss=runs[0][0].unigram_loss, blind_loss=runs[0][0].uniform_loss)
 al.table(
-    mask=list(runs),
-    training_loss=[run.training_loss[-1] for run in runs.values()],
-    teacher_loss=[run.teacher_loss[-1] for run in runs.values()],
-    honest_loss=[run.honest_loss[-1] for run in runs.values()],
+    mask=training.VARIANTS,
+    teacher_loss=np.median(at_once, axis=-1),
+    honest_loss=np.median(honest, axis=-1),
+    lowest=honest.min(axis=-1),
+    highest=honest.max(axis=-1),
 )
 
 # %% [markdown] lang="zh-Hant" key="honest-claim" tags=["core"]
-# 名次翻了過來。第 2、3、4 種，老實考的損失都比整篇一起給高出一大截，也輸第 1 種一大截。沒有遮罩的第 2 種，還不如只知道哪個字常見的猜法：它學到的是「抄下一個字」，下一個字不見了，就不知所措。訓練損失一路往下，老實考的損失卻不降反升。第 1 種的訓練損失毫不起眼，兩次考得一模一樣。**損失要在和使用時一樣的條件下量，才算數。**
+# 名次翻了過來。第 2、3、4 種，老實考的損失都比整篇一起給高出一大截，也輸第 1 種一大截。沒有遮罩的第 2 種，不比只知道哪個字常見的猜法強：它學到的是「抄下一個字」，下一個字不見了，就不知所措。訓練損失一路往下，老實考的損失到頭來卻比途中還高。第 1 種的訓練損失毫不起眼，兩次考得一模一樣。**損失要在和使用時一樣的條件下量，才算數。**
 #
 # 不必等到訓練完，也查得出洩漏：換掉一個字，看哪些列的輸出動了。正確的遮罩下，那個字之前的列一列也不會動。
 #
 # **先猜猜看**　五種遮罩，換掉的字之前有列動了的是哪幾種？填代號，例如 `[1, 2]`。
 
-# %% [markdown] lang="en" key="honest-claim" of="0d99e7c00c17" tags=["core"]
-# The order has turned round. For numbers 2, 3 and 4 the honest loss is far above the loss with the whole text at once, and far above that of number 1. Number 2, without a mask, does worse than a guess that only knows how common each character is: what it learned is "copy the next character", and without one it is lost. While its training loss falls and falls, its honest loss ends above where it has been. Number 1 has an unimpressive training loss, and does exactly as well in both tests. **A loss counts only when it is measured under the conditions of use.**
+# %% [markdown] lang="en" key="honest-claim" of="e499d1328f91" tags=["core"]
+# The order has turned round. For numbers 2, 3 and 4 the honest loss is far above the loss with the whole text at once, and far above that of number 1. Number 2, without a mask, does no better than a guess that only knows how common each character is: what it learned is "copy the next character", and without one it is lost. While its training loss falls and falls, its honest loss ends higher than it was on the way. Number 1 has an unimpressive training loss, and does exactly as well in both tests. **A loss counts only when it is measured under the conditions of use.**
 #
 # A leak can be found without any training to the end: change one character and see which rows of the output move. Under the right mask none of the rows before it does.
 #

@@ -22,11 +22,11 @@
 #
 # **事先要會的**　第 1 到 4 課；讀完第 4 課就可以直接讀這一課。沒有 GPU 也沒關係。
 #
-# **時間**　只走主線約 20 分鐘，全部約 50 分鐘；這一課是加選的，不算在 45 分鐘的課裡。
+# **時間**　只走主線約 20 分鐘，全部約 70 分鐘，其中練習占 20 分鐘；這一課是加選的，不算在 45 分鐘的課裡。
 #
 # 這一課的時間都在你的電腦上量，檔案裡沒有存，執行了才看得到。先執行下一格；重新啟動核心以後，也要先執行它。
 
-# %% [markdown] lang="en" key="title" of="b40054050273" tags=["core"]
+# %% [markdown] lang="en" key="title" of="3bfe62902155" tags=["core"]
 # # 6　Speed and memory
 #
 # **What you will be able to do**
@@ -38,7 +38,7 @@
 #
 # **What you bring along**　Lessons 1 to 4; you can come here straight from lesson 4. You do not need a GPU.
 #
-# **Time**　About 20 minutes for the main path, about 50 for everything; this lesson is an extra, outside the 45 minutes.
+# **Time**　About 20 minutes for the main path, about 70 for everything, of which the exercises take 20; this lesson is an extra, outside the 45 minutes.
 #
 # All times in this lesson are those of your computer, so the file stores none: run it to see them. Run the next cell first, and again after restarting the kernel.
 
@@ -233,22 +233,33 @@ al.show(
 # %% [markdown] lang="zh-Hant" key="table-claim" tags=["core"]
 # 不是一張，是好幾張：分數、縮放後的、遮罩後的、減去最大值的、取過指數的，那一刻全都在。$T$ 加倍，每一張都變四倍。
 #
-# **再猜一次**　$T = 16384$，只算一個頭，float32，這些表一共要幾 GB（十億位元組）？
+# **再猜一次，用畫的**　一個頭，float32，$T$ 從 128 到 16384：這些表一共占多少 MB（百萬位元組）？在圖上拖曳，畫出你預期的曲線，再按「就這麼猜」，數出來的才會疊上去。兩邊都是對數刻度：距離一樣，倍數就一樣。
 
-# %% [markdown] lang="en" key="table-claim" of="df0cd9ad11e8" tags=["core"]
+# %% [markdown] lang="en" key="table-claim" of="16e61aa938f2" tags=["core"]
 # Not one but several: the scores, scaled, masked, with the maximum taken off, and their exponentials are all there at that moment. When $T$ doubles, each becomes four times as large.
 #
-# **Guess again**　For $T = 16384$, one head and float32, how many GB (thousand million bytes) do these tables take?
+# **Guess again, by drawing**　One head, float32, $T$ from 128 to 16384: how many MB (million bytes) do these tables take? Drag across the plot to draw the curve that you expect, then press "Commit my guess"; only then is what was counted laid over it. Both scales are logarithmic: equal distances are equal factors.
 
 # %% key="limit-guess" tags=["core"]
-guess = None  # GB
+T = [128, 512, 1024, 2048, 4096, 16384]
+
+al.guess_curve(
+    "06_memory",
+    T,
+    [costs.textbook_cost(t, 64).working_bytes / 1e6 for t in T],
+    x_label="T",
+    y_label="tables_megabytes",
+    y_limits=(0.01, 1e5),
+    title="guess_memory",
+    log_x=True,
+    log_y=True,
+)
 
 # %% key="limit-measure" tags=["core"]
 T = np.array([128, 512, 1024, 2048, 4096, 16384])  # (6,)
 tables = np.array([costs.textbook_cost(int(t), 64).working_bytes for t in T])  # (6,)
 in_and_out = 4 * T * 64 * 4  # (6,)
 
-al.show(guess=guess, measured=tables[-1] / 1e9)
 al.table(
     T=T,
     in_and_out_megabytes=in_and_out / 1e6,
@@ -387,17 +398,36 @@ al.show(guess=guess, measured=new_l / old_l, predicted=np.exp(1 - 3))
 # $$e^{m_{\text{old}} - m_{\text{new}}}$$
 #
 # $O$ 也乘同一個數。整個辦法就是這樣，叫做[線上 softmax](https://arxiv.org/abs/1805.02867)（online softmax），[FlashAttention](https://arxiv.org/abs/2205.14135) 靠的就是它。
-#
-# 拿例句「看」那一列來試（數字是人工設定的）：六個鍵切成三個分塊，一塊兩個。手上從頭到尾只有一塊的分數；$l$ 和 $O$ 在程式裡叫 `total` 和 `mixed`。
 
-# %% [markdown] lang="en" key="online-claim" of="74283e98f73c" tags=["core"]
+# %% [markdown] lang="en" key="online-claim" of="53fdc981fc5b" tags=["core"]
 # Each term goes from $e^{s-1}$ to $e^{s-3}$, all by the same factor $e^{1-3}$, and so the sum takes the factor $e^{1-3}$ as well. In general it is
 #
 # $$e^{m_{\text{old}} - m_{\text{new}}}$$
 #
 # and $O$ takes the same. That is the whole method, called [online softmax](https://arxiv.org/abs/1805.02867); it is the heart of [FlashAttention](https://arxiv.org/abs/2205.14135).
+
+# %% [markdown] lang="zh-Hant" key="running-softmax" tags=[]
+# **練習**　一塊一塊算 softmax 的總和（8 分鐘，難度 3／3）
 #
-# Try it on the row of "reads" (its numbers are set by hand): six keys in three tiles of two. From beginning to end it holds the scores of one tile only; $l$ and $O$ are called `total` and `mixed` in the code.
+# 先自己寫 $m$ 和 $l$。`scores` 是一列分數，一次只准看 `tile` 個（最後一塊可以不滿），走完回傳兩個數：最大值 $m$，和 $l = \sum_j e^{s_j - m}$。分數上千，也不能溢位。卡住了，就執行 `al.hint("running_softmax")`。
+
+# %% [markdown] lang="en" key="running-softmax" of="a0118f54b772" tags=[]
+# **Exercise**　The sum of softmax, tile by tile (8 minutes, difficulty 3 of 3)
+#
+# Write $m$ and $l$ yourself first. `scores` is a row of scores, of which you may look at `tile` at a time (the last tile may be short); at the end return two numbers, the maximum $m$ and $l = \sum_j e^{s_j - m}$. Scores in the thousands must not overflow. Stuck? Run `al.hint("running_softmax")`.
+
+# %% key="exercise-running-softmax" tags=[]
+def running_softmax(scores, tile):  # (T,) → np.array([m, l])
+    ...
+
+
+al.check.running_softmax(running_softmax)
+
+# %% [markdown] lang="zh-Hant" key="online-try" tags=["core"]
+# 現在連 $O$ 也算進去，拿例句「看」那一列來試（數字是人工設定的）：六個鍵切成三個分塊，一塊兩個。手上從頭到尾只有一塊的分數；$l$ 和 $O$ 在程式裡叫 `total` 和 `mixed`。
+
+# %% [markdown] lang="en" key="online-try" of="b359f526dc94" tags=["core"]
+# Now with $O$ as well, on the row of "reads" (its numbers are set by hand): six keys in three tiles of two. From beginning to end it holds the scores of one tile only; $l$ and $O$ are called `total` and `mixed` in the code.
 
 # %% key="online-row" tags=["core"]
 example = al.running_example()
@@ -638,14 +668,36 @@ al.show(guess=guess, measured=again / step, same_last_row=np.allclose(last[0], w
 # 正好差 $T$ 倍。最後一列看得到所有的鍵，所以連遮罩也免了。
 #
 # 上面每一步都用 `np.concatenate` 把整個快取抄一遍，太浪費。`KVCache` 先留好位子，`append` 只寫進新的一列，`attend` 只算一列。
-#
-# **先猜猜看**　ANDREA-120M 有 12 層，每層 12 個頭，$d_k = 64$，float32。1024 個詞元的 KV 快取一共幾 MB？
 
-# %% [markdown] lang="en" key="cache-claim" of="a422b70d16be" tags=[]
+# %% [markdown] lang="en" key="cache-claim" of="0de9e484629d" tags=[]
 # The factor is exactly $T$. The last row sees every key, so not even a mask is needed.
 #
 # Above, each step copies the entire cache with `np.concatenate`, which is wasteful. `KVCache` reserves its place beforehand; `append` writes only the new row, and `attend` computes only one row.
+
+# %% [markdown] lang="zh-Hant" key="my-kv-cache" tags=[]
+# **練習**　你的 KV 快取有多大（3 分鐘，難度 1／3）
 #
+# 先替你自己的模型算：層數、寬度和詞元的個數由你的亂數種子決定，把 `seed` 改成你自己的整數，題目就會出現。答案是位元組的個數，寫成乘法的式子也可以。卡住了，就執行 `al.hint("my_kv_cache")`。
+
+# %% [markdown] lang="en" key="my-kv-cache" of="df2ee191659d" tags=[]
+# **Exercise**　The size of your KV cache (3 minutes, difficulty 1 of 3)
+#
+# First for a model of your own: your seed decides its layers, its width and the number of tokens; give `seed` a whole number of your own, and the question appears. The answer is a number of bytes, and may be written as a product. Stuck? Run `al.hint("my_kv_cache")`.
+
+# %% key="question-my-kv-cache" tags=[]
+seed = None  # 0 … 999999
+
+al.question("my_kv_cache", seed)
+
+# %% key="exercise-my-kv-cache" tags=[]
+my_kv_cache = None
+
+al.check.my_kv_cache(my_kv_cache, seed=seed)
+
+# %% [markdown] lang="zh-Hant" key="memory" tags=[]
+# **先猜猜看**　ANDREA-120M 有 12 層，每層 12 個頭，$d_k = 64$，float32。1024 個詞元的 KV 快取一共幾 MB？
+
+# %% [markdown] lang="en" key="memory" of="9b73e486ed2c" tags=[]
 # **Guess first**　ANDREA-120M has 12 layers of 12 heads, with $d_k = 64$ and float32. How many MB does the KV cache of 1024 tokens take in all?
 
 # %% key="memory-guess" tags=[]
@@ -719,7 +771,40 @@ al.show(
 # %% [markdown] lang="zh-Hant" key="backward" tags=[]
 # ## 6.5　回頭走：每個分數分到什麼（深入）
 #
-# 訓練要知道每個分數該往上還是往下調。$dO$ 讀作「損失（loss）對 $O$ 的梯度」，$dA$、$dS$ 也一樣。反向傳播從輸出的 $dO$ 開始（下面用亂數代替），把原來的步驟一步一步倒著走。最要緊的是 softmax 那一步：
+# 訓練要知道每個分數該往上還是往下調。$dO$ 讀作「損失（loss）對 $O$ 的梯度」，$dA$、$dS$ 也一樣。反向傳播從輸出的 $dO$ 開始（下面用亂數代替），把原來的步驟一步一步倒著走。最要緊的是 softmax 那一步。
+
+# %% [markdown] lang="en" key="backward" of="144ac7ff7fb7" tags=[]
+# ## 6.5　The way back: what each score gets (deeper)
+#
+# Training has to know which scores should go up and which down. Read $dO$ as "the gradient of the loss with respect to $O$", and $dA$ and $dS$ likewise. Backpropagation starts from $dO$ at the output (random numbers below) and takes the steps in reverse. The one that matters most is softmax.
+
+# %% [markdown] lang="zh-Hant" key="one-row-backward" tags=[]
+# **練習**　一列 softmax 的反向傳播（8 分鐘，難度 2／3）
+#
+# softmax 的一列分數全綁在一起：一個分數往上，它自己的權重變大，同一列別的權重就都變小。第 $j$ 個分數動一點，第 $k$ 個權重的導數（derivative）是
+#
+# $$\frac{\partial p_k}{\partial s_j} = \begin{cases} p_j (1 - p_j) & k = j \\ -p_j\, p_k & k \neq j \end{cases}$$
+#
+# 寫一個函式，從一列權重 `p` 和損失對這些權重的梯度 `dp`，算出損失對這一列分數的梯度。卡住了，就執行 `al.hint("one_row_backward")`。
+
+# %% [markdown] lang="en" key="one-row-backward" of="855b57e8b0f2" tags=[]
+# **Exercise**　The way back through one softmax row (8 minutes, difficulty 2 of 3)
+#
+# Softmax ties the scores of a row together: when one score goes up, its own weight grows, and all other weights of the row shrink. If score $j$ moves a little, the derivative of weight $k$ is
+#
+# $$\frac{\partial p_k}{\partial s_j} = \begin{cases} p_j (1 - p_j) & k = j \\ -p_j\, p_k & k \neq j \end{cases}$$
+#
+# Write a function that takes a row of weights `p` and the gradient `dp` of the loss with respect to them, and works out the gradient of the loss with respect to the scores of the row. Stuck? Run `al.hint("one_row_backward")`.
+
+# %% key="exercise-one-row-backward" tags=[]
+def one_row_backward(p, dp):  # (T,), (T,) → (T,)
+    ...
+
+
+al.check.one_row_backward(one_row_backward)
+
+# %% [markdown] lang="zh-Hant" key="backward-formula" tags=[]
+# 整張表寫在一起，就是
 #
 # $$dS_{ij} = A_{ij} \Big( dA_{ij} - \sum_k A_{ik}\, dA_{ik} \Big)$$
 #
@@ -727,10 +812,8 @@ al.show(
 #
 # **先猜猜看**　因果遮罩下，第 0 列只看得到自己。它唯一的分數分到多少梯度？填一個數。
 
-# %% [markdown] lang="en" key="backward" of="0f3ed6a4e224" tags=[]
-# ## 6.5　The way back: what each score gets (deeper)
-#
-# Training has to know which scores should go up and which down. Read $dO$ as "the gradient of the loss with respect to $O$", and $dA$ and $dS$ likewise. Backpropagation starts from $dO$ at the output (random numbers below) and takes the steps in reverse. The one that matters most is softmax:
+# %% [markdown] lang="en" key="backward-formula" of="414b735456e5" tags=[]
+# For the whole table at once it is
 #
 # $$dS_{ij} = A_{ij} \Big( dA_{ij} - \sum_k A_{ik}\, dA_{ik} \Big)$$
 #
@@ -1062,3 +1145,12 @@ result
 # - The gradient of a score is its weight times "how far its $dA$ lies above the mean of its row"; a saturated row gets next to nothing (6.5).
 #
 # CPU or GPU, loop or tile, it is the same expression from beginning to end. Learn it well, and you will recognize it on any machine.
+
+# %% [markdown] lang="zh-Hant" key="quiz" tags=[]
+# **小測驗**　兩題，看看自己讀懂了沒有。選好就按「回答」，馬上知道對不對、為什麼；答錯了可以再選。
+
+# %% [markdown] lang="en" key="quiz" of="90e8b7d4dedb" tags=[]
+# **Quiz**　Two questions, to see how much has stayed. Choose, press "Answer", and you are told at once whether it is right, and why; a wrong answer may be changed.
+
+# %% key="quiz-questions" tags=[]
+al.quiz("06")
