@@ -6,6 +6,7 @@ nothing in the page or in the notebook gives it away.
 
 import base64
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -369,11 +370,11 @@ def guess_cells(
 
 
 def _apart(shares: FloatArray, words: Sequence[str]) -> list[tuple[float, str]]:
-    """Ticks that leave each other room, the last one among them."""
-    kept: list[tuple[float, str]] = []
-    last = np.inf
-    for share, said in zip(shares[::-1], words[::-1], strict=True):
-        if last - share >= 0.022 * (len(said) + 1):
-            kept.append((float(share), said))
-            last = float(share)
-    return kept[::-1]
+    """Ticks that leave each other room: every one, every other one and so on, with the last."""
+    ticks = [(float(share), said) for share, said in zip(shares, words, strict=True)]
+    for stride in range(1, len(ticks)):
+        kept = ticks[::-1][::stride][::-1]
+        wide = (0.011 * (len(a) + len(b) + 2) for (_, a), (_, b) in pairwise(kept))
+        if all(b - a >= room for ((a, _), (b, _)), room in zip(pairwise(kept), wide, strict=True)):
+            return kept
+    return ticks[-1:]
