@@ -8,14 +8,24 @@ import json
 import os
 import platform
 import secrets
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from importlib import metadata
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
 from .resources import resource_path
+
+
+class _Results(Protocol):
+    @property
+    def complete(self) -> bool: ...
+    @property
+    def made_by(self) -> Mapping[str, Any]: ...
+
+
+Results = TypeVar("Results", bound=_Results)
 
 
 class DataFileError(Exception):
@@ -105,3 +115,32 @@ def _lines(content: dict[str, Any]) -> str:
             text = "[\n" + ",\n".join(rows) + "\n]"
         parts.append(f"{json.dumps(name, ensure_ascii=False)}: {text}")
     return "{\n" + ",\n".join(parts) + "\n}\n"
+
+
+def begun_before(
+    path: Path, load: Callable[[Path], Results], present: dict[str, Any], command: str
+) -> Results | None:
+    """Read what an interrupted command left, so that it can go on; None where there is nothing.
+
+    Parameters
+    ----------
+    path : Path
+    load : callable
+        Reads the file into results that have `complete` and `made_by`.
+    present : dict
+        What makes results here, from :func:`made_by`.
+    command : str
+        Makes the file from nothing.
+
+    Raises
+    ------
+    DataFileError
+        If the file is damaged, or was begun by other code or versions.
+    """
+    if not path.exists():
+        return None
+    results = load(path)
+    if not results.complete and dict(results.made_by) != present:
+        reason = "begun by another version of the code, of NumPy or of Python"
+        raise damaged(path, command, reason)
+    return results

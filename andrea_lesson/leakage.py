@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from . import decoder, honest, optimisers, writing
-from .data_files import damaged, data_path, made_by, read_json, write_json
+from .data_files import begun_before, damaged, data_path, made_by, read_json, write_json
 from .decoder import VARIANTS as VARIANTS
 from .decoder import Size
 from .honest import LANGUAGES as LANGUAGES
@@ -133,12 +133,8 @@ def make_leakage(
         If the file that is there is damaged, or was begun by other code or versions.
     """
     present = what_makes_it()
-    results = LeakageResults({}, present)
-    if not anew and path.exists():
-        results = load_results(path)
-        if not results.complete and dict(results.made_by) != present:
-            reason = "begun by another version of the code, of NumPy or of Python"
-            raise damaged(path, COMMAND, reason)
+    before = None if anew else begun_before(path, load_results, present, COMMAND)
+    results = before or LeakageResults({}, present)
     for setting in all_settings():
         if setting not in results.runs:
             one = train_leakage(setting, progress=progress)

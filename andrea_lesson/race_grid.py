@@ -250,12 +250,8 @@ def make_grid(
         If the file that is there is damaged, or was begun by other code or versions.
     """
     present = made_by()
-    grid = RaceGrid({}, present)
-    if not anew and path.exists():
-        grid = load_grid(path)
-        if not grid.complete and dict(grid.made_by) != present:
-            reason = "begun by another version of the code, of NumPy or of Python"
-            raise damaged(path, COMMAND, reason)
+    before = None if anew else data_files.begun_before(path, load_grid, present, COMMAND)
+    grid = before or RaceGrid({}, present)
     for setting in all_settings():
         if setting not in grid.points:
             point = train_point(setting, progress=progress)

@@ -2,7 +2,7 @@
 
 Run: python benchmarks/gpu.py [--quick] [--out data/gpu_timings.json]
 
-Needs CuPy and an NVIDIA GPU, and takes well under five minutes; PyTorch is compared where it is
+Needs CuPy and an NVIDIA GPU, and is made to fit in five minutes; PyTorch is compared where it is
 installed.  Every way is checked against NumPy in float64 before it is timed.  Times are taken by
 CUDA events after a warm-up: the median of many calls, with inputs that lie on the card.
 
