@@ -16,6 +16,7 @@ import numpy as np
 import psutil
 
 from andrea_lesson.panels import base
+from andrea_lesson.panels.controls import Press
 
 rng = np.random.default_rng(0)
 refused: list[str] = []
@@ -45,17 +46,22 @@ def anywhere(control):
     return control.base**value if hasattr(control, "base") else value
 
 
+def settings(panel):
+    """Controls that hold a value: a press starts a measurement, which is no move."""
+    return {k: one for k, one in panel.controls.items() if not isinstance(one, Press)}
+
+
 def move(times):
     """Set a control of a panel, again and again."""
     panels = list(shown.values())
     for _ in range(times):
-        controls = list(panels[rng.integers(len(panels))].controls.values())
+        controls = list(settings(panels[rng.integers(len(panels))]).values())
         control = controls[rng.integers(len(controls))]
         control.value = anywhere(control)
 
 
 _start = {
-    name: {key: control.value for key, control in panel.controls.items()}
+    name: {key: control.value for key, control in settings(panel).items()}
     for name, panel in shown.items()
 }
 
