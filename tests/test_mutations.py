@@ -198,7 +198,13 @@ def run_tests(tmp_path, tests, change=None):
     run = subprocess.run(
         [sys.executable, "-m", "pytest", *options, TESTS / tests],
         cwd=tmp_path,  # comes first among the places to import from
-        env=os.environ | {"PYTHONDONTWRITEBYTECODE": "1", "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"},
+        # Without the options of the run around it, whose plugins are not loaded here.
+        env=os.environ
+        | {
+            "PYTHONDONTWRITEBYTECODE": "1",
+            "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
+            "PYTEST_ADDOPTS": "",
+        },
         capture_output=True,
         text=True,
         encoding="utf-8",
