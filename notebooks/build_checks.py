@@ -78,11 +78,11 @@ def check(project: Project, sources: Sequence[Path] = ()) -> Iterator[str]:
         for path in sorted((project.root / "notebooks" / language).glob("*.ipynb")):
             if path.stem not in names:
                 yield f"notebooks/{language}/{path.name}: it has no source"
-    for name, problems_of in (
-        ("andrea_lesson/labels.py", label_problems),
-        ("README.md", readme_problems),
-    ):
-        yield from _told(name, _text_problems, project.root / name, problems_of, glossary)
+    for path in sorted((project.root / "andrea_lesson").rglob("*.py")):  # words may be anywhere
+        name = path.relative_to(project.root).as_posix()
+        yield from _told(name, _text_problems, path, label_problems, glossary)
+    readme = project.root / "README.md"
+    yield from _told("README.md", _text_problems, readme, readme_problems, glossary)
 
 
 def _text_problems(

@@ -192,7 +192,7 @@ def label_problems(code: str, glossary: Glossary) -> list[str]:
 def code_word_problems(cells: list[Cell]) -> list[str]:
     """Words for a reader in code cells, as ``key: message``; the first code cell may hold some.
 
-    Such words would be in one language in both editions, so they belong to `labels.py`.
+    Such words would be in one language in both editions, so they belong to `andrea_lesson/words`.
     Comments are symbols, shapes and names that the notebook's code uses.
     """
     code = [(cell.key, plain_python(cell.text)) for cell in cells if cell.code]

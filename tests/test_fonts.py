@@ -15,7 +15,8 @@ from matplotlib.font_manager import FontProperties
 from needs import unavailable
 
 import andrea_lesson as al
-from andrea_lesson import fonts, labels, plotting
+from andrea_lesson import fonts, plotting
+from andrea_lesson.words.figures import FIGURE_LABELS
 
 PACKAGE = "noto_cjk_sans_otc"
 
@@ -62,10 +63,8 @@ def face_or_skip():
 
 
 def words_of_figures():
-    """The words of the figure section of labels.py, filled in."""
-    keys = list(labels.LABELS)
-    section = keys[keys.index("scores") : keys.index("no_chinese_face") + 1]
-    return [word for key in section for word in labels.LABELS[key]]
+    """The words of figures, as they stand."""
+    return [word for words in FIGURE_LABELS.values() for word in words]
 
 
 # -- which face ------------------------------------------------------------------------------------

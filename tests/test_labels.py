@@ -1,5 +1,7 @@
 """The words of the lesson: two languages, the same keys, the same places to fill."""
 
+import importlib
+import pkgutil
 import re
 import string
 
@@ -7,6 +9,8 @@ import pytest
 
 import andrea_lesson as al
 from andrea_lesson import labels
+from andrea_lesson import words as files
+from andrea_lesson.exercises.words import WORDS
 from andrea_lesson.labels import LABELS, LANGUAGES
 
 CHINESE = re.compile(r"[\u3400-\u9fff]")
@@ -43,6 +47,18 @@ def test_places_are_filled_by_name(monkeypatch):
     assert al.label("row_for_a_test", i=3) == "第 3 列"
     with pytest.raises(KeyError):
         al.label("row_for_a_test", j=3)
+
+
+def test_no_two_files_of_words_share_a_key():
+    tables = [
+        table
+        for module in pkgutil.iter_modules(files.__path__)
+        for name, table in vars(importlib.import_module(f"{files.__name__}.{module.name}")).items()
+        if name.endswith(("_LABELS", "_WORDS"))
+    ]
+    assert len(tables) == len(list(pkgutil.iter_modules(files.__path__)))
+    keys = [key for table in tables for key in table]
+    assert sorted(keys) == sorted({*keys}) == sorted([*LABELS, *WORDS])
 
 
 def test_a_key_without_words_is_an_error():

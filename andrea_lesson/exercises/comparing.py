@@ -71,7 +71,7 @@ def check_shape(array: AnyArray, wanted: AnyArray) -> None:
     came, want = str(array.shape), str(wanted.shape)
     if array.ndim >= 2 and array.shape == (*wanted.shape[:-2], *wanted.shape[:-3:-1]):
         raise Wrong("shape_transposed", came=came, wanted=want)
-    raise Wrong("shape", came=came, wanted=want)
+    raise Wrong("wrong_shape", came=came, wanted=want)
 
 
 def close(array: AnyArray, wanted: AnyArray, *, nan_equal: bool = False) -> bool:

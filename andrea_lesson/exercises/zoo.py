@@ -354,7 +354,7 @@ def tiled(Q: Array, K: Array, V: Array, mask: Any = None) -> Array:
 
 
 @_specimen(
-    "在對數裡算：權重 = exp(分數 − log Σ exp)。",
+    "在對數裡算：權重 = exp（分數 − log Σ exp）。",
     "In logarithms: weight = exp(score − log Σ exp).",
     right=True,
 )

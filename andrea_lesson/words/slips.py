@@ -135,7 +135,7 @@ SLIP_WORDS: dict[str, tuple[str, str]] = {
         "The result does not depend on the temperature: divide the scores by it first.",
     ),
     "slip_temperature_rooted": (
-        "你除以的是 √溫度，直接除以溫度就好。",
+        "你除以的是溫度的平方根，直接除以溫度就好。",
         "You divided by the root of the temperature; divide by the temperature itself.",
     ),
     "slip_temperature_squared": (
@@ -379,7 +379,7 @@ SLIP_WORDS: dict[str, tuple[str, str]] = {
     ),
     # -- the running softmax ---------------------------------------------------------------------
     "slip_sum_not_shrunk": (
-        "最大值變大時，舊的總和要乘上 exp(舊的最大值 − 新的最大值)，你沒有乘。",
+        "最大值變大時，舊的總和要乘上 exp（舊的最大值 − 新的最大值），你沒有乘。",
         "When the maximum grows, the old sum must shrink by exp(old maximum − new); yours did not.",
     ),
     "slip_last_tile_only": (
@@ -391,7 +391,7 @@ SLIP_WORDS: dict[str, tuple[str, str]] = {
         "Only the first tile counts; does the loop return too early?",
     ),
     "slip_sum_of_scores": (
-        "你加的是分數；要加的是 exp(分數 − 最大值)。",
+        "你加的是分數；要加的是 exp（分數 − 最大值）。",
         "You summed the scores; sum exp(score − maximum).",
     ),
     "slip_pair_swapped": (

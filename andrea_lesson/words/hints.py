@@ -221,7 +221,7 @@ HINT_WORDS: dict[str, tuple[str, str]] = {
         "Divide the difference by the temperature first, then take exp.",
     ),
     "hint_my_weight_3": (
-        "較高的指數是 1，較低的是 exp(−差 ÷ 溫度)；權重是前者除以兩者的和。",
+        "較高的指數是 1，較低的是 exp（−差 ÷ 溫度）；權重是前者除以兩者的和。",
         "The exponentials are 1 and exp(−difference / temperature); the weight is the first over "
         "the sum of both.",
     ),
@@ -373,7 +373,7 @@ HINT_WORDS: dict[str, tuple[str, str]] = {
     "title_running_softmax": ("一塊一塊算 softmax 的總和", "The sum of softmax, tile by tile"),
     "ask_running_softmax": (
         "寫 running_softmax(scores, tile)：一次只看 tile 個分數，回傳 np.array([m, l])，"
-        "m 是最大值，l 是 Σ exp(分數 − m)。",
+        "m 是最大值，l 是 Σ exp（分數 − m）。",
         "Write running_softmax(scores, tile): look at tile scores at a time and return "
         "np.array([m, l]), the maximum m and l = Σ exp(score − m).",
     ),
