@@ -301,7 +301,7 @@ def tell_drags(logs: list[dict[str, Any]], events: int, goals: bool) -> None:
     report("pictures after the last event", middle("backlog"), "", wanted["backlog"])
     report("last event to last picture", middle("late"), "ms", wanted["late"])
     if len(every) > 1:
-        report("the same, the worst of all", max(one["late"] for one in every))
+        print("    each of them: " + ", ".join(f"{one['late']:.0f}" for one in every))
 
 
 def tell_free(log: dict[str, Any], goals: bool) -> None:

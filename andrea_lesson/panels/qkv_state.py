@@ -160,7 +160,7 @@ def _split(d_model: int, n_head: int) -> int:
     )
 
 
-@lru_cache(maxsize=2)  # 4 MB at most each
+@lru_cache(maxsize=1)  # 4 MB at most
 def _random(d_model: int, seed: int) -> tuple[FloatArray, Three, Three]:
     """X, the drawn columns of three matrices, and their products; variance 1 in and out."""
     X, columns = _normal(seed)
@@ -175,7 +175,7 @@ def _random(d_model: int, seed: int) -> tuple[FloatArray, Three, Three]:
     return X, (W_Q, W_K, W_V), projected
 
 
-@lru_cache(maxsize=2)
+@lru_cache(maxsize=1)  # 3.6 MB
 def _normal(seed: int) -> tuple[FloatArray, FloatArray]:
     rng = np.random.default_rng([seed, 11])
     widest = D_MODELS[-1]
