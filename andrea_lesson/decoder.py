@@ -9,20 +9,25 @@
 
 How scores become weights is left open: VARIANTS has the right way and four others, and the
 leakage lab (`leakage.py`) trains with each.  There is no normalisation and no bias, since one or
-two blocks of this width learn without.  Rows are queries, columns are keys.
+two blocks of this width learn without.  Rows are queries, columns are keys.  NumPy and CuPy arrays
+alike: where the parameters are, there everything is computed.
 """
 
 from dataclasses import dataclass
+from functools import lru_cache
+from itertools import accumulate, pairwise
 from typing import Any
 
 import numpy as np
+from array_api_compat import array_namespace
 from numpy.typing import NDArray
 
+from .inputs import Array
 from .masks import causal_mask, full_mask
-from .random_scores import FloatArray, check_one_of
+from .random_scores import check_one_of, kept
 
 VARIANTS = ("causal", "none", "reversed", "after_softmax", "diagonal_hidden")
-Characters = NDArray[np.int_]
+Characters = Array  # of int
 Mask = NDArray[np.bool_]
 
 
@@ -51,6 +56,11 @@ def allowed_by(variant: str, T: int) -> tuple[Mask, Mask]:
         What softmax may see, and what is kept of it.  True = may attend.
     """
     check_one_of("variant", variant, VARIANTS)
+    return _allowed(variant, T)
+
+
+@lru_cache(maxsize=64)  # asked for in every step
+def _allowed(variant: str, T: int) -> tuple[Mask, Mask]:
     causal, every = causal_mask(T), full_mask(T)
     before = {
         "causal": causal,
@@ -59,20 +69,22 @@ def allowed_by(variant: str, T: int) -> tuple[Mask, Mask]:
         "after_softmax": every,
         "diagonal_hidden": causal & ~np.eye(T, dtype=bool),
     }[variant]
-    return before, causal if variant == "after_softmax" else every
+    return kept(before), kept(causal if variant == "after_softmax" else every)
 
 
-def softmax_over(scores: FloatArray, allowed: Mask) -> FloatArray:
+def softmax_over(xp: Any, scores: Array, allowed: Mask) -> Array:
     """Softmax over the allowed keys; 0 elsewhere, and in a row that has none.
 
     The scores are used up: the result stands in their place.
     """
-    scores += np.where(allowed, 0, -np.inf).astype(scores.dtype)
+    scores += xp.asarray(np.where(allowed, 0, -np.inf).astype(scores.dtype))
     largest = scores.max(axis=-1, keepdims=True)
-    scores -= np.where(largest == -np.inf, 0, largest)
-    np.exp(scores, out=scores)
+    largest[largest == -np.inf] = 0
+    scores -= largest
+    xp.exp(scores, out=scores)
     total = scores.sum(axis=-1, keepdims=True)
-    scores /= np.where(total == 0, 1, total)
+    total[total == 0] = 1
+    scores /= total
     return scores
 
 
@@ -103,10 +115,10 @@ class Block:
     W_2 : ndarray, shape (4 d_model, d_model)
     """
 
-    W_QKV: FloatArray
-    W_O: FloatArray
-    W_1: FloatArray
-    W_2: FloatArray
+    W_QKV: Array
+    W_O: Array
+    W_1: Array
+    W_2: Array
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,11 +137,11 @@ class Decoder:
     """
 
     size: Size
-    flat: FloatArray
-    embedding: FloatArray
-    positions: FloatArray
+    flat: Array
+    embedding: Array
+    positions: Array
     blocks: tuple[Block, ...]
-    W_out: FloatArray
+    W_out: Array
 
 
 def shapes(size: Size) -> list[tuple[int, int]]:
@@ -139,11 +151,11 @@ def shapes(size: Size) -> list[tuple[int, int]]:
     return [(size.vocabulary, d), (size.T, d), *size.n_block * block, (d, size.vocabulary)]
 
 
-def decoder_of(size: Size, flat: FloatArray) -> Decoder:
+def decoder_of(size: Size, flat: Array) -> Decoder:
     """Give the numbers in `flat` their names; they stay where they are."""
     every = shapes(size)
-    ends = np.cumsum([rows * columns for rows, columns in every])
-    parts = np.split(flat, ends[:-1])
+    ends = accumulate((rows * columns for rows, columns in every), initial=0)
+    parts = [flat[begin:end] for begin, end in pairwise(ends)]
     matrices = [part.reshape(shape) for part, shape in zip(parts, every, strict=True)]
     embedding, positions, *inner, W_out = matrices
     blocks = tuple(Block(*inner[n : n + 4]) for n in range(0, len(inner), 4))
@@ -173,15 +185,15 @@ def random_decoder(size: Size, seed: int, dtype: Any = np.float32) -> Decoder:
 class BlockPass:
     """What a block made on the way: what its backward needs."""
 
-    X: FloatArray  # (B·T, d_model): what came in
-    Q: FloatArray  # (B, n_head, T, d_k), as K and V
-    K: FloatArray
-    V: FloatArray
-    softmax: FloatArray  # (B, n_head, T, T)
-    weights: FloatArray  # (B, n_head, T, T): what is kept of the softmax
-    mixed: FloatArray  # (B·T, d_model): weights V, heads side by side
-    between: FloatArray  # (B·T, d_model): after attention
-    hidden: FloatArray  # (B·T, 4 d_model): after relu
+    X: Array  # (B·T, d_model): what came in
+    Q: Array  # (B, n_head, T, d_k), as K and V
+    K: Array
+    V: Array
+    softmax: Array  # (B, n_head, T, T)
+    weights: Array  # (B, n_head, T, T): what is kept of the softmax
+    mixed: Array  # (B·T, d_model): weights V, heads side by side
+    between: Array  # (B·T, d_model): after attention
+    hidden: Array  # (B·T, 4 d_model): after relu
 
 
 @dataclass(frozen=True, eq=False)
@@ -198,28 +210,35 @@ class Pass:
 
     characters: Characters
     blocks: tuple[BlockPass, ...]
-    last: FloatArray
-    logits: FloatArray
+    last: Array
+    logits: Array
     after: Mask
 
 
 class Room:
-    """Arrays that serve again in every step; new ones from the system would cost a third of it."""
+    """Arrays that serve again in every step; new ones from the system would cost a third of it.
 
-    def __init__(self) -> None:
-        self._arrays: dict[tuple[str, int], NDArray[Any]] = {}
+    Parameters
+    ----------
+    like : array
+        Made by the library that is to make the arrays.
+    """
 
-    def array(self, name: str, block: int, shape: tuple[int, ...], dtype: Any) -> NDArray[Any]:
+    def __init__(self, like: Array) -> None:
+        self.xp = array_namespace(like)
+        self._arrays: dict[tuple[str, int], Array] = {}
+
+    def array(self, name: str, block: int, shape: tuple[int, ...], dtype: Any) -> Array:
         """Give the array of this name in this block, with whatever stands in it."""
         found = self._arrays.get((name, block))
         if found is None or found.shape != shape or found.dtype != dtype:
-            found = self._arrays[name, block] = np.empty(shape, dtype)
+            found = self._arrays[name, block] = self.xp.empty(shape, dtype=dtype)
         return found
 
-    def product(self, name: str, block: int, A: FloatArray, B: FloatArray) -> FloatArray:
+    def product(self, name: str, block: int, A: Array, B: Array) -> Array:
         """``A @ B``, in the array of this name."""
         shape = (*A.shape[:-1], B.shape[-1])
-        return np.matmul(A, B, out=self.array(name, block, shape, A.dtype))
+        return self.xp.matmul(A, B, out=self.array(name, block, shape, A.dtype))
 
 
 def run(
@@ -241,11 +260,11 @@ def run(
     -------
     Pass
     """
-    size, (B, T), room = decoder.size, characters.shape, room or Room()
-    dtype, d_k = decoder.flat.dtype, size.d_model // size.n_head
+    size, (B, T), room = decoder.size, characters.shape, room or Room(decoder.flat)
+    xp, dtype, d_k = room.xp, decoder.flat.dtype, size.d_model // size.n_head
     before, after = allowed_by(variant, T)
     X = room.array("X", 0, (B * T, size.d_model), dtype)
-    np.take(decoder.embedding, characters.reshape(-1), axis=0, out=X)
+    xp.take(decoder.embedding, characters.reshape(-1), axis=0, out=X)
     X.reshape(B, T, -1)[...] += decoder.positions[:T]
     passes = []
     for n, block in enumerate(decoder.blocks):
@@ -253,17 +272,17 @@ def run(
         Q, K, V = QKV.transpose(2, 0, 3, 1, 4)  # each (B, n_head, T, d_k)
         scores = room.product("scores", n, Q, K.swapaxes(-1, -2))  # (B, n_head, T, T)
         scores *= d_k**-0.5
-        weights = softmax = softmax_over(scores, before)
+        weights = softmax = softmax_over(xp, scores, before)
         if not after.all():
             weights = room.array("weights", n, softmax.shape, dtype)
-            np.multiply(softmax, after, out=weights)
+            xp.multiply(softmax, xp.asarray(after), out=weights)
         mixed = room.array("mixed", n, (B, T, size.n_head, d_k), dtype)
-        np.matmul(weights, V, out=mixed.swapaxes(1, 2))
+        xp.matmul(weights, V, out=mixed.swapaxes(1, 2))
         mixed = mixed.reshape(B * T, -1)  # heads side by side
         between = room.product("between", n, mixed, block.W_O)
         between += X
         hidden = room.product("hidden", n, between, block.W_1)
-        np.maximum(hidden, 0, out=hidden)
+        xp.maximum(hidden, 0, out=hidden)
         passes.append(BlockPass(X, Q, K, V, softmax, weights, mixed, between, hidden))
         X = room.product("X", n + 1, hidden, block.W_2)
         X += between
@@ -275,7 +294,7 @@ def run(
 
 
 def gradients(
-    decoder: Decoder, passed: Pass, dlogits: FloatArray, *, room: Room | None = None
+    decoder: Decoder, passed: Pass, dlogits: Array, *, room: Room | None = None
 ) -> Decoder:
     """Gradients of every parameter from the gradient at the logits, by hand.
 
@@ -293,54 +312,52 @@ def gradients(
     Decoder
         Of gradients.
     """
-    size, (B, T), room = decoder.size, passed.characters.shape, room or Room()
-    change = decoder_of(size, np.empty_like(decoder.flat))
+    size, (B, T), room = decoder.size, passed.characters.shape, room or Room(decoder.flat)
+    xp = room.xp
+    change = decoder_of(size, xp.empty_like(decoder.flat))
     dlogits = dlogits.reshape(B * T, -1)
-    np.matmul(passed.last.T, dlogits, out=change.W_out)
+    xp.matmul(passed.last.T, dlogits, out=change.W_out)
     dX = room.product("dX", 0, dlogits, decoder.W_out.T)  # (B·T, d_model)
     for block, made, dblock in zip(
         decoder.blocks[::-1], passed.blocks[::-1], change.blocks[::-1], strict=True
     ):
-        np.matmul(made.hidden.T, dX, out=dblock.W_2)
+        xp.matmul(made.hidden.T, dX, out=dblock.W_2)
         dhidden = room.product("dhidden", 0, dX, block.W_2.T)
-        dhidden *= np.greater(made.hidden, 0, out=room.array("alive", 0, dhidden.shape, np.bool_))
-        np.matmul(made.between.T, dhidden, out=dblock.W_1)
+        dhidden *= xp.greater(made.hidden, 0, out=room.array("alive", 0, dhidden.shape, xp.bool))
+        xp.matmul(made.between.T, dhidden, out=dblock.W_1)
         dX += room.product("part", 0, dhidden, block.W_1.T)  # now of `between`
-        np.matmul(made.mixed.T, dX, out=dblock.W_O)
+        xp.matmul(made.mixed.T, dX, out=dblock.W_O)
         dmixed = room.product("part", 0, dX, block.W_O.T)
         dmixed = dmixed.reshape(B, T, size.n_head, -1).swapaxes(1, 2)  # (B, n_head, T, d_k)
         dQKV = room.array("dQKV", 0, (B, T, 3, size.n_head, made.Q.shape[-1]), dX.dtype)
         dQ, dK, dV = dQKV.transpose(2, 0, 3, 1, 4)
-        np.matmul(made.weights.swapaxes(-1, -2), dmixed, out=dV)
+        xp.matmul(made.weights.swapaxes(-1, -2), dmixed, out=dV)
         dscores = room.product("dscores", 0, dmixed, made.V.swapaxes(-1, -2))
         if made.weights is not made.softmax:  # so far they are of the weights
-            dscores *= passed.after
-        parts = room.array("parts", 0, dscores.shape, dscores.dtype)
-        dscores -= np.multiply(made.softmax, dscores, out=parts).sum(axis=-1, keepdims=True)
+            dscores *= xp.asarray(passed.after)
+        # The mean of dscores over a row, by its softmax, is dmixed · mixed: d_k products, not T.
+        mixed = made.mixed.reshape(B, T, size.n_head, -1).swapaxes(1, 2)
+        dscores -= (dmixed * mixed).sum(axis=-1, keepdims=True)
         dscores *= made.softmax
         dscores *= made.Q.shape[-1] ** -0.5
-        np.matmul(dscores, made.K, out=dQ)
-        np.matmul(dscores.swapaxes(-1, -2), made.Q, out=dK)
+        xp.matmul(dscores, made.K, out=dQ)
+        xp.matmul(dscores.swapaxes(-1, -2), made.Q, out=dK)
         dQKV = dQKV.reshape(B * T, -1)
-        np.matmul(made.X.T, dQKV, out=dblock.W_QKV)
+        xp.matmul(made.X.T, dQKV, out=dblock.W_QKV)
         dX += room.product("part", 0, dQKV, block.W_QKV.T)
     change.positions[T:] = 0
-    np.sum(dX.reshape(B, T, -1), axis=0, out=change.positions[:T])
-    add_up(passed.characters.reshape(-1), dX, change.embedding)
+    change.positions[:T] = dX.reshape(B, T, -1).sum(axis=0)
+    # embedding[characters] is one_hot @ embedding: each row of dX goes to its character.
+    one_hot = room.array("one_hot", 0, (B * T, size.vocabulary), dX.dtype)
+    one_hot[...] = 0
+    one_hot[xp.arange(B * T), passed.characters.reshape(-1)] = 1
+    xp.matmul(one_hot.T, dX, out=change.embedding)
     return change
 
 
-def add_up(characters: Characters, rows: FloatArray, sums: FloatArray) -> None:
-    """Into the row of each character in `sums`: the sum of those `rows` that belong to it."""
-    order = np.argsort(characters, kind="stable")
-    present, first = np.unique(characters[order], return_index=True)
-    sums[:] = 0
-    sums[present] = np.add.reduceat(rows[order], first, axis=0)
-
-
 def loss_and_gradient(
-    logits: FloatArray, following: Characters, *, room: Room | None = None
-) -> tuple[float, FloatArray]:
+    logits: Array, following: Characters, *, room: Room | None = None
+) -> tuple[float, Array]:
     """How surprising the characters that follow are, and the gradient of that.
 
     Parameters
@@ -357,14 +374,15 @@ def loss_and_gradient(
     dlogits : ndarray, shape (B, T, vocabulary)
         (p - y) / places.
     """
-    p = (room or Room()).array("p", 0, logits.shape, logits.dtype)
-    np.subtract(logits, logits.max(axis=-1, keepdims=True), out=p)
+    room = room or Room(logits)
+    xp, p = room.xp, room.array("p", 0, logits.shape, logits.dtype)
+    xp.subtract(logits, logits.max(axis=-1, keepdims=True), out=p)
     p = p.reshape(-1, logits.shape[-1])
-    right = np.arange(len(p)), following.reshape(-1)
+    right = xp.arange(len(p)), following.reshape(-1)
     chosen = p[right]
-    np.exp(p, out=p)
+    xp.exp(p, out=p)
     total = p.sum(axis=-1)
-    loss = float(np.mean(np.log(total) - chosen))
+    loss = float(xp.mean(xp.log(total) - chosen))
     p /= (total * len(p))[:, None]
     p[right] -= 1 / len(p)
     return loss, p.reshape(logits.shape)

@@ -4,13 +4,12 @@ A wrong mask shows its best side in training: who sees the next character finds 
 predict.  So each decoder is measured honestly as well, on text it has not seen (`honest.py`).
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from threadpoolctl import threadpool_limits
 
 from .decoder import (
     VARIANTS,
@@ -34,11 +33,14 @@ from .honest import (
     unigram_loss,
     write,
 )
+from .inputs import Array
 from .masks import check_whole
 from .optimisers import Adam
 from .random_scores import FloatArray, check_one_of, kept
+from .threads import one_blas_thread, share_out
 
 STEPS, EVERY = 2000, 50  # steps of a training; from one look to the next
+HALVES = 2  # parts of a batch that are worked on at the same time
 T, BATCH, MEASURED = 48, 16, 24  # characters of an excerpt; excerpts of a step, and of a look
 # The learning rate falls evenly to nothing, and the weight matrices shrink by η times DECAY in
 # each step.  Without that a decoder soon knows so short a text by heart, and a loss on other
@@ -159,9 +161,7 @@ def train_leakage(setting: LeakageSetting, *, progress: Progress | None = None) 
     the eighth digit: after 100 steps losses were 0.0001 apart, and in the course of 2,000 steps
     up to 0.7 %.
     """
-    # Matrices this small are not worth the sharing out, and one thread is as quick on a busy
-    # machine, and gives the same numbers on any number of cores.
-    with threadpool_limits(limits=1, user_api="blas"):
+    with one_blas_thread():
         return _train(setting, progress)
 
 
@@ -200,24 +200,75 @@ def _train(setting: LeakageSetting, progress: Progress | None) -> LeakageRun:
     )
 
 
-def learn_to_write(setting: LeakageSetting) -> Iterator[tuple[int, Decoder]]:
-    """Train a decoder; gives it as it begins, and after each step."""
+def learn_to_write(
+    setting: LeakageSetting, *, move: Callable[[Any], Array] = np.asarray
+) -> Iterator[tuple[int, Decoder]]:
+    """Train a decoder; gives it as it begins, and after each step.
+
+    Parameters
+    ----------
+    setting : LeakageSetting
+    move : callable, optional
+        Turns NumPy arrays into those to compute with; ``cupy.asarray`` for a GPU.
+
+    Yields
+    ------
+    step : int
+    decoder : Decoder
+        With its parameters where `move` put them.
+    """
     text = read_text(setting.language)
     size = Size(len(text.characters), T, n_block=setting.n_block)
     rng = np.random.default_rng([setting.seed, 4])
-    decoder, optimiser = random_decoder(size, setting.seed), Adam([ETA], [1e-8])
-    room = Room()
+    decoder = decoder_of(size, move(random_decoder(size, setting.seed).flat))
+    optimiser, rooms = Adam([ETA], [1e-8]), [Room(decoder.flat) for _ in range(HALVES)]
     yield 0, decoder
     for step in range(setting.steps):
         starts = rng.integers(0, len(text.training) - T, BATCH)
-        characters, following = excerpts(text.training, T, starts)
-        passed = run(decoder, characters, setting.variant, room=room)
-        _, dlogits = loss_and_gradient(passed.logits, following, room=room)
-        change = gradients(decoder, passed, dlogits, room=room)
+        characters, following = map(move, excerpts(text.training, T, starts))
+        slope = slope_of(decoder, characters, following, setting.variant, rooms)
         eta = ETA * (1 - step / setting.steps)
         optimiser.eta = [eta]
-        (flat,) = optimiser.step([decoder.flat], [change.flat])
+        (flat,) = optimiser.step([decoder.flat], [slope])
         matrices = decoder.embedding.size + decoder.positions.size  # where they begin
         flat[matrices:] -= eta * DECAY[setting.language] * decoder.flat[matrices:]
         decoder = decoder_of(size, flat)
         yield step + 1, decoder
+
+
+def slope_of(
+    decoder: Decoder, characters: Array, following: Array, variant: str, rooms: Sequence[Room]
+) -> Array:
+    """Gradient of the mean loss over some excerpts, in one row.
+
+    The batch is cut into as many parts as there are rooms to work in, on any number of cores,
+    so that the sums come out the same everywhere.  Parts of NumPy arrays are worked on at the
+    same time; a GPU shares out its work by itself.
+
+    Parameters
+    ----------
+    decoder : Decoder
+    characters, following : array of int, shape (B, T)
+        B is a multiple of the number of rooms.
+    variant : str
+    rooms : sequence of Room
+
+    Returns
+    -------
+    array, shape (parameters,)
+    """
+    count = len(characters) // len(rooms)
+    slopes: list[Array] = [None] * len(rooms)
+
+    def work(n: int) -> None:
+        part = slice(n * count, (n + 1) * count)
+        passed = run(decoder, characters[part], variant, room=rooms[n])
+        _, dlogits = loss_and_gradient(passed.logits, following[part], room=rooms[n])
+        slopes[n] = gradients(decoder, passed, dlogits, room=rooms[n]).flat
+
+    if isinstance(decoder.flat, np.ndarray):
+        share_out(range(len(rooms)), lambda: work)
+    else:
+        for n in range(len(rooms)):
+            work(n)
+    return sum(slopes[1:], slopes[0]) / len(rooms)

@@ -8,8 +8,8 @@ its products one by one or with its fused attention, with its plain or its fused
 the fastest of these counts.  All take turns, a block of steps each a round, each after a pause;
 what counts is the median of the ratios of a round.  PyTorch is compared where it is installed.
 
-The decoder of the leakage lab works on one thread, as a training of it does; PyTorch's on one and
-on two, and the faster counts.
+The decoder of the leakage lab works on the two halves of a batch at the same time; PyTorch has one
+thread or two, and the faster counts.
 """
 
 # ruff: noqa: E402
@@ -30,11 +30,11 @@ from statistics import median
 from typing import Any
 
 import numpy as np
-from threadpoolctl import threadpool_limits
 
 from andrea_lesson import decoder, honest, lookup, racing, writing
 from andrea_lesson.lookup import Head, Shelves, cross_entropy, gradients, look_up, random_shelves
 from andrea_lesson.racing import ETA_V, Setting, learn, race, train
+from andrea_lesson.threads import one_blas_thread
 
 try:
     torch: Any = import_module("torch")
@@ -167,7 +167,7 @@ def memory() -> None:
     grown = (resident() - before) / 1024
     print(f"resident memory after 4,000 steps beyond that after 300: {grown:.1f} MB")
     steps = writing.learn_to_write(writing.LeakageSetting(steps=1000))
-    with threadpool_limits(1, user_api="blas"):
+    with one_blas_thread():
         list(islice(steps, 100))
         before = resident()
         deque(steps, maxlen=0)  # none of them is kept
@@ -189,16 +189,14 @@ def decoder_step(language: str) -> tuple[decoder.Decoder, list[Any]]:
 
 
 def decoder_with_numpy(first: decoder.Decoder, batches: list[Any], variant: str) -> Block:
-    room = decoder.Room()
+    rooms = [decoder.Room(first.flat) for _ in range(writing.HALVES)]
 
     def block() -> list[Any]:
         now, optimiser = first, racing.Adam([writing.ETA], [racing.EPSILON])
-        with threadpool_limits(1, user_api="blas"):
+        with one_blas_thread():
             for characters, following in batches:
-                passed = decoder.run(now, characters, variant, room=room)
-                _, dlogits = decoder.loss_and_gradient(passed.logits, following, room=room)
-                change = decoder.gradients(now, passed, dlogits, room=room)
-                (flat,) = optimiser.step([now.flat], [change.flat])
+                slope = writing.slope_of(now, characters, following, variant, rooms)
+                (flat,) = optimiser.step([now.flat], [slope])
                 now = decoder.decoder_of(first.size, flat)
         return [now.flat]
 
@@ -211,7 +209,7 @@ def decoder_with_torch(
     F = torch.nn.functional
     given = [[torch.from_numpy(part) for part in batch] for batch in batches]
     size, (before, after) = first.size, decoder.allowed_by(variant, writing.T)
-    seen, stays = torch.from_numpy(before), torch.from_numpy(after)
+    seen, stays = torch.tensor(before), torch.tensor(after)
 
     def attention(Q: Any, K: Any, V: Any) -> Any:
         if attend == "fused":

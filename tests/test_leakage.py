@@ -10,6 +10,7 @@ import time
 from dataclasses import replace
 
 import numpy as np
+import other_arrays
 import pytest
 from threadpoolctl import threadpool_limits
 
@@ -448,3 +449,41 @@ def test_a_run_that_is_interrupted_leaves_no_half_file(tmp_path):
     assert "every run made so far is saved" in words
     assert "Traceback" not in words
     assert list(tmp_path.iterdir()) == []
+
+
+# -- on another library ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_a_decoder_learns_alike_on_another_library(variant):
+    setting = writing.LeakageSetting(variant=variant, language="en", n_block=2, steps=3)
+    here = writing.learn_to_write(setting)
+    there = writing.learn_to_write(setting, move=other_arrays.put)
+    for (_, one), (_, other) in zip(here, there, strict=True):
+        np.testing.assert_allclose(other_arrays.get(other.flat), one.flat, rtol=1e-5, atol=1e-7)
+
+
+def test_the_other_library_mixes_with_nothing():
+    other, ours = other_arrays.put([1.0, 2.0]), np.ones(2)
+    for mix in (
+        lambda: other + ours,
+        lambda: ours * other,
+        lambda: np.exp(other),
+        lambda: np.asarray(other),
+        lambda: other_arrays.library.exp(ours),
+        lambda: other.__setitem__(0, ours[:1]),
+    ):
+        with pytest.raises(TypeError):
+            mix()
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_a_decoder_learns_alike_on_a_gpu(variant):
+    cupy = pytest.importorskip("cupy")
+    setting = writing.LeakageSetting(variant=variant, language="en", n_block=2, steps=3)
+    here, there = (
+        list(writing.learn_to_write(setting, move=move)) for move in (np.asarray, cupy.asarray)
+    )
+    for (_, one), (_, other) in zip(here, there, strict=True):
+        np.testing.assert_allclose(cupy.asnumpy(other.flat), one.flat, rtol=1e-4, atol=1e-5)
