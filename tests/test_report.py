@@ -4,15 +4,20 @@ import os
 import re
 from datetime import datetime
 from html.parser import HTMLParser
+from pathlib import Path
 
 import pytest
 
+import andrea_lesson
 from andrea_lesson.exercises import guess as module
 from andrea_lesson.exercises import progress
 from andrea_lesson.exercises.guess import guess_cells, guess_curve
 from andrea_lesson.exercises.quiz import quiz
 from andrea_lesson.exercises.report import ReportError, page_of, report
 from andrea_lesson.labels import LABELS, set_language
+from build_source import LANGUAGES, edition, read_source
+
+NOTEBOOKS = Path(__file__).resolve().parents[1] / "notebooks" / "src"
 
 
 @pytest.fixture(autouse=True)
@@ -110,7 +115,7 @@ def test_an_earlier_report_is_replaced_and_nothing_else(tmp_path):
     assert report() == report()
     other = tmp_path / "thesis.html"
     other.write_text("my thesis", encoding="utf-8")
-    with pytest.raises(ReportError, match=r"is no report and is left as it is"):
+    with pytest.raises(ReportError, match=r"is not a report and is left as it is"):
         report(other)
     assert other.read_text(encoding="utf-8") == "my thesis"
     with pytest.raises(ReportError, match="left as it is"):
@@ -140,3 +145,15 @@ def test_a_guess_that_cannot_be_read_any_more_is_left_out():
         "02_old", {"kind": "cells", "shape": [2, 2], "guess": [], "truth": 3}
     )
     assert "<figure>" not in report().read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_the_cell_of_notebook_00_writes_a_report_only_when_told_to(language, tmp_path):
+    cells = edition(read_source(NOTEBOOKS / "00_start_here.py"), language).cells
+    (code,) = (
+        cell.source for cell in cells if "al.report()" in cell.source and cell.cell_type == "code"
+    )
+    exec(code, {"al": andrea_lesson})
+    assert list(tmp_path.glob("here/*")) == []
+    exec(code.replace("False", "True"), {"al": andrea_lesson})
+    assert [path.suffix for path in tmp_path.glob("here/*")] == [".html"]

@@ -158,6 +158,16 @@ def _():
     return abs(scaled[0] - raw[0]) < 0.03 and scaled[-1] > raw[-1] + 0.05 and raw[-1] > 0.5
 
 
+@statement(
+    "race-claim",
+    "$d_k = 1024$ 那一場，不除的頭訓練是混沌的",
+    "At $d_k = 1024$ the training of the undivided head is chaotic",
+)
+def _():
+    chaotic = grid().chaotic("adam", 1.0, scaled=False)[:, ETA["adam"].index(0.003)]
+    return list(chaotic) == [d_k == 1024 for d_k in D_K]
+
+
 @statement("rigged-claim", "不除的遙遙領先", "The undivided head is far ahead")
 def _():
     scaled = accuracy("adam", 0.1, 0.0001, scaled=True)
@@ -168,7 +178,7 @@ def _():
 @statement(
     "twin-claim",
     "差的只有浮點數的捨入",
-    "They differ by floating-point rounding",
+    "Floating-point rounding is all that separates them",
 )
 def _():
     for optimiser, eta in (("sgd", 10.0), ("adam", 0.003)):
@@ -260,6 +270,46 @@ def runs(variant):
 
 def last(variant, name):
     return np.array([getattr(run, name)[-1] for run in runs(variant)])
+
+
+@statement(
+    "race-answer",
+    "有幾行（column）從上亮到下",
+    "some columns are bright from top to bottom",
+)
+def _():
+    steady = ~grid().chaotic("adam", 1.0, scaled=True)
+    bright = (grid().table("adam", 1.0, scaled=True) >= 0.99) & steady
+    return bright.all(axis=0).sum() >= 2
+
+
+@statement(
+    "race-answer",
+    "$d_k$ 越大，越小的 $\\eta$ 就開始混沌",
+    "the larger $d_k$, the smaller the $\\eta$ at which training turns chaotic",
+)
+def _():
+    first = grid().chaotic("adam", 1.0, scaled=False).argmax(axis=-1)  # (5,)
+    return (np.diff(first) <= 0).all() and first[-1] < first[0] - 2
+
+
+@statement("race-answer", "最後連一格也不亮", "until no cell is bright any more")
+def _():
+    table, chaotic = (
+        look("adam", 1.0, scaled=False)[-1] for look in (grid().table, grid().chaotic)
+    )
+    return not (table[~chaotic] >= 0.99).any()
+
+
+@statement(
+    "race-answer",
+    "把 $\\sigma$ 調到 0.1，就看得到一條斜的亮帶",
+    "set $\\sigma$ to 0.1, and you see a slanted band",
+)
+def _():
+    table, chaotic = (look("adam", 0.1, scaled=False) for look in (grid().table, grid().chaotic))
+    first, last = (table >= 0.99).argmax(axis=-1), chaotic.argmax(axis=-1)  # (5,), (5,)
+    return all((np.diff(edge) <= 0).all() and edge[-1] < edge[0] - 1 for edge in (first, last))
 
 
 @statement(

@@ -1,6 +1,7 @@
 """Judge answers that are numbers or choices, and ask each student for numbers of their own."""
 
 import math
+import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from operator import index
@@ -19,16 +20,23 @@ Numbers = dict[str, Any]
 
 def number_of(value: Any) -> float:
     """A finite real number from what a student wrote, or words about it."""
+    if isinstance(value, np.ndarray) and value.ndim == 0:
+        value = value[()]
     if isinstance(value, (bool, np.bool_)):
         raise Wrong("number_boolean")
-    if isinstance(value, str):
-        raise Wrong("number_in_quotes", came=value[:20])
-    if isinstance(value, (list, tuple, dict, set)) or np.ndim(value) > 0:
-        raise Wrong("number_not_one", came=type_name(value))
+    if isinstance(value, (str, bytes, bytearray)):
+        raise Wrong("number_in_quotes", came=str(value)[:20])
+    if isinstance(value, (complex, np.complexfloating)):  # NumPy would cut off the imaginary part
+        raise Wrong("number_other", came=type_name(value))
     try:
-        number = float(value)
-    except (TypeError, ValueError, OverflowError):
+        several = isinstance(value, (list, tuple, dict, set)) or np.ndim(value) > 0
+        number = math.nan if several else float(value)
+    except OverflowError:
+        return sys.float_info.max if value > 0 else -sys.float_info.max
+    except Exception:  # an object of the student's own may raise what it likes
         raise Wrong("number_other", came=type_name(value)) from None
+    if several:
+        raise Wrong("number_not_one", came=type_name(value))
     if not math.isfinite(number):
         raise Wrong("number_not_finite")
     return number
@@ -192,7 +200,7 @@ class PersonalTask:
         slips = {name: slip(**numbers) for name, slip in self.slips.items()}
         slip = _slip_of(number, slips, max(self.share, 1e-9))
         if slip:
-            raise Wrong(f"slip_{slip}", key=Words("your_answer", {}))
+            raise Wrong(f"slip_{slip}", key=self.name)
         raise Wrong("number_too_large" if number > wanted else "number_too_small")
 
 

@@ -43,17 +43,24 @@ def _one_head(rng: Rng) -> list[Case]:
 
 
 def _hard(rng: Rng) -> list[Case]:
-    """Large scores, rows with no allowed key, scores below any stand-in for -∞."""
+    """Axes of length 1, large scores, rows with no allowed key, no room for a stand-in for -∞."""
     T_q, T_k, d_v = sizes(rng, 3, 4, 7)
     # Exact in every float type: whole numbers, and d_k = 4 makes the scale one half.
     Q, K, V = _whole(rng, T_q, T_k, d_v)
-    cases = [Case((Q, K, V, _some(rng, T_q, T_k)), "large")]
+    cases = [
+        Case((*_vectors(rng, 1, T_k, 3, 2), _some(rng, 1, T_k)), "single"),
+        Case((*_vectors(rng, T_q, 1, 1, 1), np.ones((T_q, 1), dtype=bool)), "single"),
+        Case((Q, K, V, _some(rng, T_q, T_k)), "large"),
+    ]
     Q, K, V = _vectors(rng, T_q, T_k, 5, d_v)
     empty = _some(rng, T_q, T_k)
     empty[1] = False
     cases.append(Case((Q, K, V, empty), "empty"))
-    far = np.full((T_q, 4), 2.0**20), np.full((T_k, 4), -(2.0**20))
-    cases.append(Case((*far, V, _some(rng, T_q, T_k)), "below", only="finite_stand_in"))
+    # Scores of visible keys are so low, and those of hidden ones so high, that a number which
+    # replaces them or is added to them lets the hidden ones win.
+    seen = _some(rng, 1, T_k)[0]
+    far = np.full((T_q, 4), 2.0**60), np.where(seen[:, None], -1, 1) * np.full((T_k, 4), 2.0**60)
+    cases.append(Case((*far, V, np.tile(seen, (T_q, 1))), "below", only="finite_stand_in"))
     return cases
 
 

@@ -22,7 +22,8 @@ def as_array(result: Any, kind: Kind) -> AnyArray:
     if compat.is_cupy_array(result):
         result = result.get()
     _check_container(result)
-    array: AnyArray = np.asarray(result)  # a subclass would bring its own rules
+    # A subclass would bring its own rules, and the next call may write into the same memory.
+    array: AnyArray = np.array(result)
     if kind == "bool":
         _check_boolean(array)
     elif array.dtype.kind == "b" or array.dtype.kind in "iu":

@@ -69,6 +69,7 @@ class FunctionTask:
         """Return words of praise, or raise `Wrong` or `Waits`."""
         check_is_function(answer, self.arguments)
         cases = self.cases(np.random.default_rng())
+        cases.append(_again(cases[0]))
         stages = list(dict.fromkeys(case.stage for case in cases))
         for stage in stages:
             self._judge_stage(answer, stage, [case for case in cases if case.stage == stage])
@@ -76,7 +77,6 @@ class FunctionTask:
 
     def _judge_stage(self, answer: Function, stage: str, cases: Sequence[Case]) -> None:
         results: list[AnyArray] = []
-        wanted = [np.asarray(self.right(*case.arguments)) for case in cases]
         for case in cases:
             try:
                 results.append(self._run(answer, case))
@@ -86,8 +86,9 @@ class FunctionTask:
                 if stage != ORDINARY:
                     why = Words("why_raised", wrong.words.values)
                     raise Wrong(f"stage_{stage}", why=why) from None
-                self._name_slip(results, wanted[: len(results)], cases)
+                self._name_slip(results, self._wanted(cases[: len(results)]), cases)
                 raise
+        wanted = self._wanted(cases)
         differ = [
             not close(result, want) and not (case.only and self._spared(result, case))
             for result, want, case in zip(results, wanted, cases, strict=True)
@@ -106,6 +107,9 @@ class FunctionTask:
         if stage != ORDINARY:
             raise Wrong(f"stage_{stage}", why=why)
         raise Wrong("values", why=why, count=sum(differ), of=len(cases))
+
+    def _wanted(self, cases: Sequence[Case]) -> list[AnyArray]:
+        return [np.asarray(self.right(*case.arguments)) for case in cases]
 
     def _run(self, answer: Function, case: Case) -> AnyArray:
         named = dict(zip(self.arguments, case.arguments, strict=True))
@@ -153,6 +157,12 @@ def _first_difference(result: AnyArray, want: AnyArray) -> Words:
 
 def _place(cells: AnyArray) -> str:
     return f"[{', '.join(str(index) for index in np.argwhere(cells)[0])}]"
+
+
+def _again(case: Case) -> Case:
+    """Other numbers of the same sizes: an answer may not keep what it returned before."""
+    turned = (a[::-1].copy() if isinstance(a, np.ndarray) else a for a in case.arguments)
+    return Case(tuple(turned), "again")
 
 
 def sizes(rng: np.random.Generator, count: int, low: int = 3, high: int = 9) -> list[int]:

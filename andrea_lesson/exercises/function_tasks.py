@@ -36,6 +36,8 @@ def _batches(rng: Rng) -> list[Case]:
         cases.append(Case((Q, K)))
     B, T, d_k = sizes(rng, 3)  # as many queries as keys: K.T may fit by chance
     cases.append(Case((rng.standard_normal((B, T, d_k)), rng.standard_normal((B, T, d_k)))))
+    for q, k in (((1, 3), (5, 3)), ((1, 4, 1), (1, 3, 1))):
+        cases.append(Case((rng.standard_normal(q), rng.standard_normal(k)), "single"))
     return cases
 
 
@@ -71,7 +73,13 @@ def _temperatures(rng: Rng) -> list[Case]:
     ]
     whole = rng.integers(-4, 5, (T_q, T_k))
     large = rng.integers(-3, 4, (T_q, T_k)) + np.where(np.arange(T_q) % 2, 1000.0, -1000.0)[:, None]
-    return [*cases, Case((whole, 2.0), "whole"), Case((large, 0.5), "large")]
+    single = rng.standard_normal((T_q, 1))
+    return [
+        *cases,
+        Case((single, 2.0), "single"),
+        Case((whole, 2.0), "whole"),
+        Case((large, 0.5), "large"),
+    ]
 
 
 SOFTMAX_TEMPERATURE = FunctionTask(
@@ -109,7 +117,8 @@ def _rows(rng: Rng) -> list[Case]:
         cases.append(Case((softmax(rng.standard_normal(T) * 2), rng.standard_normal(T) + 1)))
     certain = np.zeros(5)
     certain[rng.integers(5)] = 1.0
-    return [*cases, Case((certain, rng.standard_normal(5)), "certain")]
+    single = Case((np.ones(1), rng.standard_normal(1)), "single")
+    return [*cases, single, Case((certain, rng.standard_normal(5)), "certain")]
 
 
 ONE_ROW_BACKWARD = FunctionTask(
@@ -134,7 +143,7 @@ ONE_ROW_BACKWARD = FunctionTask(
 def _targets(rng: Rng) -> list[Case]:
     cases = [Case((rng.standard_normal(T) * 2, int(rng.integers(T)))) for T in sizes(rng, 4)]
     large = rng.integers(-3, 4, 6) + 1000.0
-    return [*cases, Case((large, 2), "large")]
+    return [*cases, Case((rng.standard_normal(1), 0), "single"), Case((large, 2), "large")]
 
 
 def _one_hot(scores: AnyArray, target: int) -> AnyArray:
@@ -165,11 +174,11 @@ CROSS_ENTROPY_ROW = FunctionTask(
 
 def _tiles(rng: Rng) -> list[Case]:
     cases = []
-    for T, tile in ((12, 4), (11, 4), (5, 8), (7, 1), (9, 2)):
+    for T, tile in ((12, 4), (11, 4), (11, 4), (5, 8), (7, 1), (9, 2)):
         scores = rng.standard_normal(T) * 3
         cases.append(Case((np.sort(scores) if tile == 4 else scores, tile)))
     large = rng.integers(-3, 4, 7) + np.repeat([-1000.0, 1000.0], [3, 4])
-    return [*cases, Case((large, 3), "large")]
+    return [*cases, Case((rng.standard_normal(1), 3), "single"), Case((large, 3), "large")]
 
 
 def _running(scores: AnyArray, tile: int, *, rescale: bool = True, tail: bool = True) -> AnyArray:

@@ -16,6 +16,8 @@ def _heads(rng: Rng) -> list[Case]:
         X = rng.standard_normal((T, 2 * half))
         W_Q, W_K = (rng.standard_normal((2 * half, 2 * d_k)) for _ in range(2))
         cases.append(Case((X, W_Q, W_K, rng.standard_normal((2 * half, 2 * d_v)))))
+    shapes = ((1, 4), (4, 2), (4, 2), (4, 2))
+    cases.append(Case(tuple(rng.standard_normal(shape) for shape in shapes), "single"))
     return cases
 
 

@@ -100,22 +100,24 @@ class CausalityTask:
     def judge(self, probe: Any) -> Words:
         """Return words of praise, or raise `Wrong` or `Waits`."""
         check_is_function(probe, self.arguments)
-        kinds = {True: CAUSAL, False: LEAKING}
+        every = [*CAUSAL.values(), *LEAKING.values()]
+        order = np.random.default_rng().permutation(len(every))  # no place gives one away
+        says = {every[i]: _answer(probe, every[i]) for i in order}
         said = {
-            wanted: {name: _answer(probe, attend) for name, attend in kind.items()}
-            for wanted, kind in kinds.items()
+            wanted: {name: says[attend] for name, attend in kind.items()}
+            for wanted, kind in ((True, CAUSAL), (False, LEAKING))
         }
         if not any(said[True].values()) and all(said[False].values()):
             raise Wrong("probe_reversed")
-        every = [*said[True].values(), *said[False].values()]
-        if all(every) or not any(every):
-            raise Wrong("probe_always", answer=str(every[0]))
+        answers = list(says.values())
+        if all(answers) or not any(answers):
+            raise Wrong("probe_always", answer=str(answers[0]))
         for wanted, key in ((True, "probe_accuses"), (False, "probe_misses")):
             for name, answer in said[wanted].items():
                 if answer is not wanted:
                     which = Words(f"{'causal' if wanted else 'leak'}_{name}", {})
                     raise Wrong(key, which=which)
-        return Words("passed_probe", {"count": len(every)})
+        return Words("passed_probe", {"count": len(answers)})
 
 
 # -- catch the broken attention ------------------------------------------------------------------

@@ -111,7 +111,7 @@ QUESTIONS: dict[str, Question] = {
                     "because A would score B exactly as B scores A",
                 ),
                 (
-                    "語言裡的關係很少是互相的，所以要分開。",
+                    "語言裡的關係大多不對稱：甲找乙，乙不一定找甲，所以要分開。",
                     "Few relations in language are mutual, so the two are kept apart.",
                 ),
             ),
@@ -377,11 +377,11 @@ QUESTIONS: dict[str, Question] = {
         "04",
         (
             "一列的每個分數都加上同一個數，權重會怎樣？",
-            "The same number is added to every score of a row. What do the weights do?",
+            "The same number is added to every score of a row. What happens to the weights?",
         ),
         (
             (
-                ("完全不變", "nothing at all"),
+                ("完全不變", "they stay exactly as they are"),
                 (
                     "分子和分母同乘一個數，所以可以放心減去最大值。",
                     "Numerator and denominator gain one factor; so the maximum may be subtracted.",
@@ -433,6 +433,59 @@ QUESTIONS: dict[str, Question] = {
             ),
         ),
     ),
+    "04_weight": Question(
+        "04",
+        (
+            "一個詞元分到一列裡九成的權重。哪一句一定成立？",
+            "A token gets nine tenths of the weight of a row. What is certain?",
+        ),
+        (
+            (
+                (
+                    "輸出裡加進了它的值的 0.9 倍",
+                    "0.9 times its value goes into the output",
+                ),
+                (
+                    "輸出是每個值乘上權重再加起來；權重告訴你的只有這件事。",
+                    "The output is the sum of weight times value, and a weight says no more "
+                    "than that.",
+                ),
+            ),
+            (
+                (
+                    "輸出很接近它的值",
+                    "the output is close to its value",
+                ),
+                (
+                    "別的值如果大得多，剩下的一成也能左右輸出：要看權重乘上值。",
+                    "Where other values are much larger, the remaining tenth can prevail: "
+                    "what counts is weight times value.",
+                ),
+            ),
+            (
+                (
+                    "它的鍵和查詢的點積是正的",
+                    "the dot product of its key and the query is positive",
+                ),
+                (
+                    "softmax 只看分數差：就算全是負的，最高的那個照樣分到最多。",
+                    "Softmax sees only gaps: even if all scores are negative, the highest "
+                    "gets most.",
+                ),
+            ),
+            (
+                (
+                    "模型會這樣回答，就是因為它",
+                    "it is why the model answers as it does",
+                ),
+                (
+                    "那還要看值、W_O，以及其他的頭和層；權重只說這個頭混了什麼。",
+                    "That depends on the values, W_O and all other heads and layers too; "
+                    "weights only tell what this head mixed.",
+                ),
+            ),
+        ),
+    ),
     "05_divide": Question(
         "05",
         (
@@ -456,7 +509,7 @@ QUESTIONS: dict[str, Question] = {
                     "an undivided head cannot learn to look things up",
                 ),
                 (
-                    "不除的雙胞胎換算起點和學習率以後，走的是同一條路。",
+                    "不除的頭只要換算起點和學習率，成了雙胞胎，走的就是同一條路。",
                     "Convert its start and learning rate, and the undivided twin learns the same.",
                 ),
             ),
@@ -476,7 +529,7 @@ QUESTIONS: dict[str, Question] = {
     "05_leak": Question(
         "05",
         (
-            "訓練損失低得出奇，但一個字一個字生成時一塌糊塗。最可能的原因是？",
+            "訓練損失低得出奇，但一個字一個字生成時一塌糊塗。最可能的原因是什麼？",
             "Training loss is strangely low, yet generated text is hopeless. Why, most likely?",
         ),
         (
@@ -507,6 +560,61 @@ QUESTIONS: dict[str, Question] = {
             ),
         ),
     ),
+    "05_evidence": Question(
+        "05",
+        (
+            "從哪些結果看得出遮罩漏了？",
+            "Which results show that a mask leaks?",
+        ),
+        (
+            (
+                (
+                    "換掉一個字，它之前的列動了",
+                    "a character is replaced, and rows before it move",
+                ),
+                (
+                    "遮罩正確的話，之前的列看不到那個字，一列也不會動。",
+                    "Under a right mask no row before it can see that character, so none "
+                    "would move.",
+                ),
+            ),
+            (
+                (
+                    "同一篇沒看過的文章，整篇一起給的損失，比一個字一個字考低得多",
+                    "on the same unseen text, the loss is much lower with the whole text at "
+                    "once than one character at a time",
+                ),
+                (
+                    "沒有洩漏的話，兩種考法每一列看到的都一樣，損失也就一樣。",
+                    "Without a leak each row sees the same in both tests, and the losses are "
+                    "equal.",
+                ),
+            ),
+            (
+                (
+                    "訓練的損失比沒看過的文章低",
+                    "the training loss is lower than the loss on unseen text",
+                ),
+                (
+                    "這是過度擬合，模型把訓練的文章背了起來；遮罩正確也會發生。",
+                    "That is overfitting: the model has learned its text by heart, as "
+                    "happens under a right mask too.",
+                ),
+            ),
+            (
+                (
+                    "有一列把大部分的權重給了自己",
+                    "a row gives most of its weight to itself",
+                ),
+                (
+                    "看到自己不算偷看：自己是輸入，要猜的是下一個字。",
+                    "Seeing itself is no peeking: it is the input, and the next character is "
+                    "the answer.",
+                ),
+            ),
+        ),
+        right=2,
+    ),
     "06_tiles": Question(
         "06",
         (
@@ -528,7 +636,7 @@ QUESTIONS: dict[str, Question] = {
             (
                 ("它算的乘法比較少", "it multiplies less"),
                 (
-                    "因果遮罩下它是可以跳過一些分塊，但那省的是時間；沒有遮罩，乘法就一樣多。",
+                    "因果遮罩下它確實可以跳過一些分塊，但那省的是時間；沒有遮罩，乘法就一樣多。",
                     "Under the causal mask it can skip tiles, but that saves time; without a mask "
                     "it multiplies as much.",
                 ),
@@ -575,6 +683,60 @@ QUESTIONS: dict[str, Question] = {
                 (
                     "過去的列不會再變，也不用再看；存起來只是占地方。",
                     "Past rows neither change nor are looked at again; they would only take room.",
+                ),
+            ),
+        ),
+        right=2,
+    ),
+    "06_saturated": Question(
+        "06",
+        (
+            "訓練時，有一列幾乎把權重全給了一個鍵。哪些梯度會接近 0？",
+            "In training, a row gives nearly all its weight to one key. Which gradients are "
+            "close to 0?",
+        ),
+        (
+            (
+                (
+                    "這一列分數的梯度，最高分的也不例外",
+                    "those of the scores of this row, even of the highest",
+                ),
+                (
+                    "分數的梯度是權重乘上「比平均高多少」：別的鍵權重是 0，"
+                    "最高的那個自己就是平均。",
+                    "Each is the weight times how far dA lies above the mean: the others "
+                    "have no weight, and the highest is itself the mean.",
+                ),
+            ),
+            (
+                (
+                    "這一列查詢的梯度",
+                    "that of the query of this row",
+                ),
+                (
+                    "它是由分數的梯度算出來的，分數的梯度沒了，它也就沒了。",
+                    "It is made of the gradients of the scores and vanishes with them.",
+                ),
+            ),
+            (
+                (
+                    "拿到權重的那個值的梯度",
+                    "that of the value that gets the weight",
+                ),
+                (
+                    "值的梯度是權重乘上 dO，不必穿過 softmax，所以留得下來。",
+                    "It is the weight times dO, which need not go back through softmax, and "
+                    "so it stays.",
+                ),
+            ),
+            (
+                (
+                    "這一列輸出的梯度 dO",
+                    "that of the output of this row, dO",
+                ),
+                (
+                    "dO 是後面傳回來的，還沒有碰到這一列的權重。",
+                    "dO comes back from behind and has not met the weights of this row yet.",
                 ),
             ),
         ),

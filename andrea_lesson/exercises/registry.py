@@ -5,13 +5,16 @@ import os
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
+from operator import index
 from typing import Any, Literal
+
+import numpy as np
 
 from . import attention_tasks, function_tasks, head_tasks, mask_tasks, solutions
 from .answer_task import D_K_OF_ANDREA, KINDS_OF_MASKS, PERSONAL, SCALING_AT_4096, TableTask
 from .function_task import FunctionTask
 from .probe_tasks import CatchTask, CausalityTask
-from .running import where_from
+from .running import type_name, where_from
 from .verdict import Note, Verdict, Waits, Wrong
 from .words import WORDS, Words, say
 
@@ -76,7 +79,8 @@ class Exercise:
 
     def check(self, answer: Any = None, *, seed: Any = None) -> Verdict:
         """Judge an answer and tell `on_attempt`; never raises because of the answer."""
-        verdict = self._judge(answer, {"seed": seed} if self.personal else {})
+        with np.errstate(all="ignore"):  # a student may have asked NumPy to raise
+            verdict = self._judge(answer, {"seed": seed} if self.personal else {})
         if not verdict.waits:
             attempted.add(self.name)
             _tell(verdict)
@@ -148,7 +152,7 @@ def exercise(name: str) -> Exercise:
     KeyError
         In one sentence of the current language, with the name that was perhaps meant.
     """
-    if name in EXERCISES:
+    if isinstance(name, str) and name in EXERCISES:
         return EXERCISES[name]
     raise UnknownExerciseError(no_such(name))
 
@@ -160,9 +164,10 @@ class UnknownExerciseError(KeyError):
         return str(self.args[0])
 
 
-def no_such(name: str) -> str:
+def no_such(name: Any) -> str:
     """The sentence for a name that no exercise has."""
-    like = get_close_matches(str(name), EXERCISES, n=1, cutoff=0.5)
+    name = name[:40] if isinstance(name, str) else type_name(name)
+    like = get_close_matches(name, EXERCISES, n=1, cutoff=0.5)
     near = Words("perhaps", {"name": like[0]}) if like else ""
     return say("no_such_exercise", name=name, near=near)
 
@@ -205,7 +210,10 @@ def hint(name: str, number: int | None = None) -> Note:
     hints = exercise(name).hints
     if number is None:
         number = _hints_given.get(name, 0) + 1
-    number = max(1, min(int(number), len(hints)))
+    try:
+        number = max(1, min(index(number), len(hints)))
+    except TypeError:
+        return Note(Words("hint_number", {"count": len(hints)}))
     _hints_given[name] = number
     values = {"number": number, "count": len(hints), "hint": hints[number - 1]}
     return Note(Words("hint_of", values))

@@ -101,9 +101,9 @@ def page_of(known: Entry, now: datetime) -> str:
     return (
         f'<!doctype html>\n<html lang="{get_language()}"><head><meta charset="utf-8">{_MARK}'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        f"<title>{title}</title><style>{_STYLE}</style></head>\n<body>"
+        f"<title>{title}</title><style>{_STYLE}</style></head>\n<body><main>"
         + "\n".join(parts)
-        + "</body></html>\n"
+        + "</main></body></html>\n"
     )
 
 

@@ -8,7 +8,7 @@ import dis
 import inspect
 import sys
 import traceback
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from types import CodeType, FunctionType
 from typing import Any
 
@@ -26,21 +26,40 @@ def check_is_function(answer: Any, arguments: Sequence[str]) -> None:
         raise Waits("waits_function")
     if not callable(answer):
         raise Wrong("not_a_function", came=type_name(answer))
-    try:
-        signature = inspect.signature(answer)
-    except (TypeError, ValueError):  # functions made in C have none
+    signature = _signature(answer)
+    if signature is None:
         return
+    named = {name: name for name in _by_name_only(answer, arguments)}
     try:
-        signature.bind(*arguments)
+        bound = signature.bind(*(name for name in arguments if name not in named), **named)
+        # (K, Q) instead of (Q, K) would take each for the other.
+        mixed_up = any(name in arguments and name != got for name, got in bound.arguments.items())
     except TypeError:
+        mixed_up = True
+    if mixed_up:
         came, wanted = ", ".join(signature.parameters), ", ".join(arguments)
-        raise Wrong("wrong_parameters", came=came, wanted=wanted) from None
+        raise Wrong("wrong_parameters", came=came, wanted=wanted)
+
+
+def _signature(answer: Any) -> inspect.Signature | None:
+    try:
+        return inspect.signature(answer)
+    except Exception:  # functions made in C have none, odd objects raise what they like
+        return None
+
+
+def _by_name_only(answer: Any, arguments: Iterable[str]) -> list[str]:
+    """Which of the arguments stand behind a ``*``."""
+    signature = _signature(answer)
+    parameters = [] if signature is None else signature.parameters.values()
+    only = [one.name for one in parameters if one.kind is one.KEYWORD_ONLY]
+    return [name for name in arguments if name in only]
 
 
 def is_blank(answer: Any) -> bool:
     """Whether a function is still the stub: a body of nothing but ``...``, or no code yet."""
-    code = getattr(answer, "__code__", None)
-    if not isinstance(code, CodeType):
+    code = _code(answer)
+    if code is None:
         return False
     steps = [step for step in dis.get_instructions(code) if step.opname != "CACHE"]
     if {step.opname for step in steps} <= _DOES_NOTHING:
@@ -50,10 +69,18 @@ def is_blank(answer: Any) -> bool:
     return names == ["NotImplementedError"] and steps[-1].opname == "RAISE_VARARGS"
 
 
+def _code(answer: Any) -> CodeType | None:
+    try:
+        code = getattr(answer, "__code__", None)
+        return code if isinstance(code, CodeType) else None
+    except Exception:  # what an object answers to a question may be anything
+        return None
+
+
 def where_from(answer: Any) -> str:
     """The cell or the file that a function was written in, or nothing where that is unknown."""
-    code = getattr(answer, "__code__", None)
-    if not isinstance(code, CodeType):
+    code = _code(answer)
+    if code is None:
         return ""
     shell = sys.modules.get("IPython")
     session = shell.get_ipython() if shell is not None else None
@@ -75,7 +102,7 @@ def call(function: Callable[..., Any], named: dict[str, Any]) -> Any:
     ----------
     function : callable
     named : dict
-        The arguments by name, given by position.
+        The arguments by name, given by position where the function allows it.
 
     Returns
     -------
@@ -88,36 +115,38 @@ def call(function: Callable[..., Any], named: dict[str, Any]) -> Any:
     """
     locked = [_copy(value, locked=True) for value in named.values()]
     try:
-        result = _call(function, locked)
-    except Exception as error:
+        result = _call(function, named, locked)
+    except BaseException as error:
         # A buffer that may not be written: the student's input, or something of their own?
         result = _again_unlocked(function, named, error)
     _check_unchanged(named, locked)
     return _something(result)
 
 
-def _again_unlocked(function: Callable[..., Any], named: dict[str, Any], error: Exception) -> Any:
+def _again_unlocked(
+    function: Callable[..., Any], named: dict[str, Any], error: BaseException
+) -> Any:
     if not _is_read_only(error):
         raise _blame(function, named, error) from None
     free = [_copy(value, locked=False) for value in named.values()]
     try:
-        result = _call(function, free)
-    except Exception as second:
+        result = _call(function, named, free)
+    except BaseException as second:
         _check_unchanged(named, free)
         raise _blame(function, named, second) from None
     _check_unchanged(named, free)
     return result
 
 
-def _call(function: Callable[..., Any], arguments: list[Any]) -> Any:
+def _call(function: Callable[..., Any], names: Iterable[str], values: list[Any]) -> Any:
+    arguments = dict(zip(names, values, strict=True))
+    named = {name: arguments.pop(name) for name in _by_name_only(function, names)}
     try:
         with np.errstate(all="ignore"):
-            return function(*arguments)
+            return function(*arguments.values(), **named)
     except KeyboardInterrupt:
         raise Wrong("interrupted") from None
-    except SystemExit:
-        raise Wrong("called_exit") from None
-    except GeneratorExit:
+    except (SystemExit, GeneratorExit):
         raise Wrong("called_exit") from None
 
 
@@ -156,13 +185,13 @@ def _copy(value: Any, *, locked: bool) -> Any:
     return copied
 
 
-def _is_read_only(error: Exception) -> bool:
+def _is_read_only(error: BaseException) -> bool:
     return isinstance(error, (ValueError, TypeError, BufferError)) and any(
         part in _text(error) for part in ("read-only", "readonly", "not writable", "WRITEABLE")
     )
 
 
-def _blame(function: Callable[..., Any], named: dict[str, Any], error: Exception) -> Wrong:
+def _blame(function: Callable[..., Any], named: dict[str, Any], error: BaseException) -> Wrong:
     """The words for an exception inside the student's code."""
     if isinstance(error, Wrong):  # raised by an argument of ours, such as a probed function
         return error
@@ -181,7 +210,7 @@ def _blame(function: Callable[..., Any], named: dict[str, Any], error: Exception
     return Wrong("raised", error=type(error).__name__, text=_text(error), place=place, given=given)
 
 
-def _line(function: Callable[..., Any], error: Exception) -> int | None:
+def _line(function: Callable[..., Any], error: BaseException) -> int | None:
     """The last line of the student's own code that the exception passed through."""
     if not isinstance(function, FunctionType):
         return None
@@ -194,7 +223,7 @@ def _line(function: Callable[..., Any], error: Exception) -> int | None:
     return own[-1] - function.__code__.co_firstlineno + 1 if own else None
 
 
-def _text(error: Exception) -> str:
+def _text(error: BaseException) -> str:
     try:
         text = " ".join(str(error).split())
     except Exception:  # an exception of the student's own may fail to speak

@@ -42,4 +42,5 @@ def say(key: str, /, **values: Any) -> str:
     """
     words = WORDS[key] if key in WORDS else LABELS[key]
     text = words[LANGUAGES.index(get_language())]
-    return text.format(**values) if values else text
+    said = text.format(**values) if values else text
+    return said.encode("utf-8", "replace").decode("utf-8")  # half a character cannot be shown

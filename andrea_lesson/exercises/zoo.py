@@ -92,8 +92,8 @@ def masked_softmax(scores: Array, allowed: Array, axis: int = -1) -> Array:
 
 
 @_specimen(
-    "softmax 沿著行（查詢）做，該沿著列（鍵）做。",
-    "Softmax runs down the columns, over queries, instead of along the rows, over keys.",
+    "softmax 讓每一行（column）的總和是 1；該讓每一列（row）的總和是 1。",
+    "Softmax makes each column sum to 1, where each row should.",
 )
 def wrong_axis(Q: Array, K: Array, V: Array, mask: Any = None) -> Array:
     scores = scores_of(Q, K)
@@ -126,7 +126,7 @@ def no_scale(Q: Array, K: Array, V: Array, mask: Any = None) -> Array:
     return masked_softmax(scores, allowed_in(mask, scores)) @ V
 
 
-@_specimen("除了兩次 √d_k。", "Divides by √d_k twice.")
+@_specimen("除以 √d_k 做了兩次。", "Divides by √d_k twice.")
 def scaled_twice(Q: Array, K: Array, V: Array, mask: Any = None) -> Array:
     scores = scores_of(Q / Q.shape[-1] ** 0.5, K)
     return masked_softmax(scores, allowed_in(mask, scores)) @ V

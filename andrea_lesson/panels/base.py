@@ -19,7 +19,7 @@ from threadpoolctl import ThreadpoolController
 from ..figure_style import figure_bytes, save
 from ..labels import get_language, label, language
 from .controls import MEMORY, Press, Stepped, shown, stops
-from .layout import GROWTH, LARGE_WIDTH, WIDTH, Layout, enlarged, lay_out
+from .layout import GROWTH, LARGE_WIDTH, SIDE, WIDTH, Layout, enlarged, lay_out
 from .picture import Picture
 from .printed import PrintedView, print_picture, small_png, still
 from .settings import SettingError, choice, whole
@@ -114,7 +114,7 @@ class Panel(widgets.VBox):  # type: ignore[misc]
             layout=widgets.Layout(flex_flow="row wrap", align_items="center", width="100%"),
         )
         lines = [self._error_line, self.view.widget, self._warning_line, *self._summary_line]
-        width = f"min(100%, {GROWTH * LARGE_WIDTH:.0f}px)" if large else f"{WIDTH}px"
+        width = f"min(100%, {GROWTH * (LARGE_WIDTH + SIDE):.0f}px)" if large else f"{WIDTH}px"
         super().__init__(
             [box, *lines],
             layout=widgets.Layout(width=width, max_width="100%", overflow="hidden"),

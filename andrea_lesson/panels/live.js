@@ -21,6 +21,8 @@ class View extends Stage {
     this.pointed = this.pointer = null;
     this.awaited = 0; // revision in which Python has answered the last choice
     this.leave = new AbortController();
+    this.tall = Infinity; // pixels that are seen at once, see fitProjector
+    this.share = 1;
     this.askChoice = latest(
       (content) => this.sendChoice(content),
       () => this.showChoice(),

@@ -1,5 +1,9 @@
 // What a live view is made of, and how it follows the picture.  See live_looks.js.
 
+const LINES = 1080; // of the projector for which large type is meant
+const BESIDE = 1580; // pixels on it that controls and picture take side by side
+const BENEATH = 76; // pixels, before the zoom, of the lines beneath a picture
+
 /** Elements, canvases and tables; what a reader does with them is in live.js. */
 class Stage {
   // -- elements
@@ -195,9 +199,11 @@ class Stage {
   measure() {
     const [width, height, zoom, most] = this.picture.size;
     const room = (this.room = this.root.clientWidth || this.room || width * zoom); // if out of sight
-    this.scale = Math.max(Math.min(most, room / width), 0.45 * zoom);
+    const least = zoom * this.share; // of the type on a projector, whatever the height
+    const fits = Math.max(least, (this.tall - BENEATH * least) / height);
+    this.scale = Math.max(Math.min(most, room / width, fits), 0.45 * zoom);
     this.ratio = window.devicePixelRatio || 1;
-    const key = [width, height, this.scale, this.ratio].join();
+    const key = [width, height, this.scale, this.ratio, least].join();
     if (key === this.measured) return;
     this.measured = key;
     this.kept.clear();
@@ -205,7 +211,7 @@ class Stage {
     style.width = `${width * this.scale}px`;
     style.height = `${height * this.scale}px`;
     style.setProperty("--andrea-scale", this.scale);
-    this.root.style.setProperty("--andrea-zoom", zoom);
+    this.root.style.setProperty("--andrea-zoom", least);
     const size = [width, height].map((side) => Math.round(side * this.scale * this.ratio));
     [this.lights.width, this.lights.height] = size;
     this.lights.style.width = `${size[0] / this.ratio}px`;
@@ -321,11 +327,27 @@ class Stage {
   fit() {
     if (!this.root.clientWidth) return;
     adoptPanel(this);
+    this.fitProjector();
     if (!this.look) return this.restyle();
     if (!this.picture) return;
     const before = this.measured;
     this.measure();
     if (this.measured !== before) this.redraw();
+  }
+
+  /**
+   * A large panel is to be seen whole.  The fewer lines a projector has, the larger it throws
+   * each of them: type keeps its share of the height.  Where there is room, the controls go
+   * beside the picture.
+   */
+  fitProjector() {
+    const panel = this.root.closest(".andrea-large");
+    if (!panel) return;
+    const screen = this.root.closest(".jp-WindowedPanel-outer");
+    this.tall = screen?.clientHeight || Infinity;
+    this.share = screen ? Math.min(Math.max(window.innerHeight / LINES, 0.7), 1.25) : 1;
+    panel.style.setProperty("--andrea-share", this.share);
+    panel.classList.toggle("andrea-beside", panel.clientWidth >= BESIDE * this.share);
   }
 
   restyle() {

@@ -1,7 +1,7 @@
 """What d_k does to scores, to a row of weights, and to the number of keys it spreads over."""
 
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
@@ -292,7 +292,7 @@ def scaling_panel(*, view: str = "live", large: bool = False) -> Panel:
     return Panel(
         controls,
         compute,
-        describe,
+        partial(describe, large=large),
         summarise,
         view=view,
         large=large,

@@ -1,5 +1,6 @@
 """The scaling panel's state as a picture: six charts, three formulas, a sentence."""
 
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -19,6 +20,7 @@ MOST_BARS = 16  # weights of the row that are drawn, the largest ones
 BINS = 40
 NAMED = (64, 256, 4096)  # widths whose spread the lesson asks for
 _chart = partial(Chart, width=216.0, height=140.0, legend_lines=3)  # three side by side
+_LOW = 100.0  # height on a projector, so that both lines are on one screen
 _NOTHING: tuple[float, ...] = ()
 _D_K = Ruler(
     0.7, WIDEST * 1.1, tuple((d_k, f"{d_k:,}") for d_k in (1, 16, 256, 4096)), "d_k", log=2
@@ -28,13 +30,16 @@ _DIVISORS = {"none": "", "sqrt_d_k": " ÷ √d_k", "d_k": " ÷ d_k", "sqrt_d_mod
 _RAW = {"unit-variance": "√d_k", "unit-vectors": "1/√d_k", "any": "σ² √d_k"}
 
 
-def describe(state: "ScalingState") -> Picture:
+def describe(state: "ScalingState", *, large: bool = False) -> Picture:
     """Say what stands where: what happens to scores above, what softmax makes of them below."""
+    lines: tuple[tuple[Chart, ...], ...] = (
+        (_std(state), _histogram(state), _row(state)),
+        (_map(state), _keys(state), _match(state)),
+    )
+    if large:
+        lines = tuple(tuple(replace(chart, height=_LOW) for chart in line) for line in lines)
     return Picture(
-        lines=(
-            (_std(state), _histogram(state), _row(state)),
-            (_map(state), _keys(state), _match(state)),
-        ),
+        lines=lines,
         caption=label("scaling_caption", rows=ROWS, keys=f"{LONGEST:,}", seed=state.seed),
         formulas=(_std_line(state), _keys_line(state), _match_line(state)),
     )

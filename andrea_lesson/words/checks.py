@@ -5,7 +5,7 @@ CHECK_WORDS: dict[str, tuple[str, str]] = {
     # -- the line of a verdict -------------------------------------------------------------------
     "state_passed": ("通過", "passed"),
     "state_waits": ("等你作答", "waiting"),
-    "state_wrong": ("還沒對", "not yet"),
+    "state_wrong": ("還沒通過", "not yet"),
     "colon": ("：", ": "),
     "tested_where": ("（檢查的是 {where}）", " (checked: {where})"),
     "passed_function": (
@@ -28,7 +28,7 @@ CHECK_WORDS: dict[str, tuple[str, str]] = {
         "There is no answer yet; fill it in and run the cell again.",
     ),
     "waits_more": (
-        "填好的 {count} 題都對，{of} 題裡還有沒填的。",
+        "填好的 {count} 題都對；一共有 {of} 題，其餘的也填填看。",
         "The {count} you filled in are right; some of the {of} are still open.",
     ),
     "waits_seed": (
@@ -50,7 +50,7 @@ CHECK_WORDS: dict[str, tuple[str, str]] = {
         "The function must take the parameters ({wanted}); yours takes ({came}).",
     ),
     "check_failed": (
-        "檢查時遇到了沒想到的情況（{error}），這個答案還不能判斷；請換一種簡單的寫法。",
+        "檢查時遇到了沒想到的情況（{error}），這個答案還不能判斷；請換一種比較簡單的寫法再試。",
         "The check met something unforeseen ({error}) and cannot judge this answer; please write "
         "it in a simpler way.",
     ),
@@ -79,7 +79,7 @@ CHECK_WORDS: dict[str, tuple[str, str]] = {
         "函式執行時出錯{place}：{error}（{text}）{given}。",
         "Your function raised an error{place}: {error} ({text}){given}.",
     ),
-    "in_line": ("（函式的第 {line} 列程式碼）", " (line {line} of the function)"),
+    "in_line": ("（函式的第 {line} 行程式碼）", " (line {line} of the function)"),
     "given_shapes": ("，當時的輸入是 {shapes}", ", for the input {shapes}"),
     "changed_input": (
         "函式改動了傳進來的 {argument}；請先複製一份，或用不會就地修改的寫法。",
@@ -103,7 +103,7 @@ CHECK_WORDS: dict[str, tuple[str, str]] = {
         "Your function returned a list; a NumPy array is wanted, so wrap it in np.array(…).",
     ),
     "returned_tuple": (
-        "函式回傳了一個元組（tuple），裡面有 {count} 項；只要回傳一個陣列，也看看 return 後面"
+        "函式回傳了一個元組（tuple），裡面有 {count} 項；請只回傳一個陣列，也看看 return 後面"
         "是不是多了逗號。",
         "Your function returned a tuple of {count}; return one array only, and look for a stray "
         "comma after it.",
@@ -167,8 +167,9 @@ CHECK_WORDS: dict[str, tuple[str, str]] = {
     ),
     # -- numbers that are not right --------------------------------------------------------------
     "values": (
-        "形狀和型別都對，數值還不對：{count} 組輸入不符（共 {of} 組）；{why}。",
-        "Shape and type are right, the numbers are not yet, for {count} of {of} inputs; {why}.",
+        "形狀和型別都對，數值還不對：{of} 組輸入裡有 {count} 組不符；第一組不符的，{why}。",
+        "Shape and type are right, the numbers are not yet, for {count} of {of} inputs; in the "
+        "first of these, {why}.",
     ),
     "why_nan": (
         "有 {count} 格是 NaN，第一格在 {where}",
@@ -223,13 +224,22 @@ CHECK_WORDS: dict[str, tuple[str, str]] = {
         "一般的分數都對，分數很大（上千）時就不對了：{why}。",
         "Right for ordinary scores, but not for large ones (in the thousands): {why}.",
     ),
+    "stage_single": (
+        "一般的大小都對，只差有一軸長度是 1 的時候：{why}。",
+        "Right for larger sizes, but not where an axis has length 1: {why}.",
+    ),
+    "stage_again": (
+        "一開始都對，換成同樣大小的另一組數就不對了，像是留著之前的結果：{why}。",
+        "Right at first, but not for other numbers of the same size, as if it kept an earlier "
+        "result: {why}.",
+    ),
     "stage_empty": (
         "其他都對，只差沒有任何鍵可看的列（輸出應該是 0）：{why}。",
-        "All right but for rows with no allowed key, whose output must be 0: {why}.",
+        "Right except for rows with no allowed key, whose output must be 0: {why}.",
     ),
     "stage_below": (
         "其他都對，只差分數比 −1e9 還低的時候：{why}。",
-        "All right but for scores below −1e9: {why}.",
+        "Right except for scores below −1e9: {why}.",
     ),
     "stage_whole": (
         "浮點數的輸入都對，輸入是整數時就不對了：{why}。",
@@ -237,7 +247,7 @@ CHECK_WORDS: dict[str, tuple[str, str]] = {
     ),
     "stage_certain": (
         "其他都對，只差權重已經是 0 和 1 的列（梯度應該全是 0）：{why}。",
-        "All right but for a row whose weights are 0 and 1, where all gradients must be 0: {why}.",
+        "Right except for a row whose weights are 0 and 1, where all gradients must be 0: {why}.",
     ),
     "stage_rectangle": (
         '正方形的遮罩都對，只差 T_q ≠ T_k 的 "causal"：{why}。',
@@ -269,7 +279,7 @@ CHECK_WORDS: dict[str, tuple[str, str]] = {
         "A finite number is wanted here; NaN or infinity came.",
     ),
     "number_wrong_at": (
-        "{key} 的數字還不對，再算一次。",
+        "「{key}」的數字還不對，再算一次。",
         "The number for {key} is not right yet; work it out again.",
     ),
     "number_too_large": ("這個數太大了，再想想。", "This number is too large; think again."),
@@ -291,7 +301,6 @@ CHECK_WORDS: dict[str, tuple[str, str]] = {
         "There is no mask “{came}”; choose from {choices}.",
     ),
     "n_heads": ("{n} 個頭", "n_head = {n}"),
-    "your_answer": ("你的答案", "your answer"),
     # -- probes ----------------------------------------------------------------------------------
     "probe_not_boolean": (
         "探測函式要回傳 True 或 False，收到的是 {came}。",
@@ -306,11 +315,11 @@ CHECK_WORDS: dict[str, tuple[str, str]] = {
         "Your probe returns {answer} whatever comes; judge by what attend returns.",
     ),
     "probe_accuses": (
-        "有一種看不到未來的注意力被你判成會偷看：{which}。",
+        "你的探測把一種看不到未來的注意力判成了偷看：{which}。",
         "Your probe accuses an attention that does not see the future: {which}.",
     ),
     "probe_misses": (
-        "有一種偷看未來的注意力沒被你發現：{which}。",
+        "你的探測漏掉了一種會偷看未來的注意力：{which}。",
         "Your probe misses an attention that sees the future: {which}.",
     ),
     "causal_causal": ("一般的因果遮罩", "the plain causal mask"),
@@ -351,13 +360,13 @@ CHECK_WORDS: dict[str, tuple[str, str]] = {
         "Caught {count} of {of}, but right ones were accused: {accused}, such as this: {which}.",
     ),
     "catch_few": (
-        "抓到 {count} 個（共 {of} 個），沒有冤枉任何一個；抓到 {enough} 個就通過，還在逃的有："
-        "{which}。",
+        "抓到 {count} 個（共 {of} 個），沒有冤枉任何一個。抓到 {enough} 個就通過；還在逃的，"
+        "例如這一種：{which}。",
         "Caught {count} of {of} and accused no right one; {enough} are enough. Still at large: "
         "{which}.",
     ),
     "catch_enough": (
-        "抓到 {count} 個（共 {of} 個），沒有冤枉任何一個；還想抓的話，在逃的有：{which}。",
+        "抓到 {count} 個（共 {of} 個），沒有冤枉任何一個；還想抓的話，在逃的例如這一種：{which}。",
         "Caught {count} of {of} and accused no right one; if you want more, still at large: "
         "{which}.",
     ),
@@ -367,6 +376,10 @@ CHECK_WORDS: dict[str, tuple[str, str]] = {
     ),
     # -- hints and solutions ---------------------------------------------------------------------
     "hint_of": ("提示 {number}／{count}：{hint}", "Hint {number} of {count}: {hint}"),
+    "hint_number": (
+        "提示的號碼是 1 到 {count} 的整數。",
+        "Hints have whole numbers from 1 to {count}.",
+    ),
     "solution_of": (
         "「{title}」的一種寫法：",
         "One way to write “{title}”:",
@@ -376,7 +389,7 @@ CHECK_WORDS: dict[str, tuple[str, str]] = {
         'Try it yourself and run the check first; if you are stuck, use al.hint("{name}").',
     ),
     "solution_none": (
-        "「{title}」沒有程式碼的解答；最後一個提示就是作法。",
+        "「{title}」沒有程式碼的解答；最後一個提示就是做法。",
         "“{title}” has no code as a solution; the last hint says how it is done.",
     ),
     "no_such_exercise": (

@@ -40,7 +40,7 @@ GUESS_LABELS: dict[str, tuple[str, str]] = {
     "guess_rest": ("空白，也猜對", "blank, and right"),
     "guess_bad_number": (
         "「{text}」不是數字；請填像 2.5 這樣的數字。",
-        "“{text}” is no number; write one such as 2.5.",
+        "“{text}” is not a number; write one such as 2.5.",
     ),
     "guess_out_of_range": (
         "{value} 超出圖的範圍（{low} 到 {high}）。",
@@ -56,15 +56,15 @@ GUESS_LABELS: dict[str, tuple[str, str]] = {
         "No cell is shaded yet. Shade those you expect, then commit.",
     ),
     "guess_wrong_count": (
-        "這個猜測要有 {wanted} 個數，收到 {came} 個。",
+        "這個猜測要填 {wanted} 個數，收到的是 {came} 個。",
         "This guess takes {wanted} numbers; it got {came}.",
     ),
     "guess_wrong_shape": (
-        "這個猜測要是 {rows} 列 × {columns} 行的 True 與 False，收到的是{came}。",
+        "這個猜測要填 {rows} 列 × {columns} 行的 True 與 False，收到的是{came}。",
         "This guess takes {rows} rows × {columns} columns of True and False; it got {came}.",
     ),
     "guess_no_numbers": (
-        "猜測要是數字，收到的是「{came}」。",
+        "猜測要填數字，收到的是「{came}」。",
         "A guess is made of numbers; it got “{came}”.",
     ),
     "guess_came_shape": ("形狀 {shape}", "shape {shape}"),
@@ -90,7 +90,7 @@ GUESS_LABELS: dict[str, tuple[str, str]] = {
         "The direction differs: yours {guess}, the measured curve {truth}.",
     ),
     "guess_close": (
-        "而且每一點都很接近，差最多的也只有：",
+        "每一點都很接近，差最多的一點：",
         " It is close all along; even where it is farthest off,",
     ),
     "guess_farthest": ("差最多的地方：", " Farthest apart:"),
@@ -108,7 +108,7 @@ GUESS_LABELS: dict[str, tuple[str, str]] = {
         "All right: every one of the {total} cells, and none too many.",
     ),
     "guess_some_cells": (
-        "{total} 格裡猜對 {hit} 格，漏掉 {missed} 格，多猜 {extra} 格。",
+        "該塗的 {total} 格，猜對 {hit} 格，漏掉 {missed} 格；另外多猜 {extra} 格。",
         "Of {total} cells you found {hit}; missed: {missed}, too many: {extra}.",
     ),
     "guess_run_this_cell": (
@@ -121,7 +121,7 @@ GUESS_LABELS: dict[str, tuple[str, str]] = {
     "progress_course": ("整個課程", "The whole course"),
     "progress_exercises": ("練習通過 {done}／{of}", "exercises passed: {done} of {of}"),
     "progress_quiz": ("小測驗答對 {done}／{of}", "quiz: {done} of {of} right"),
-    "progress_guesses": ("先猜 {count} 題", "guesses made: {count}"),
+    "progress_guesses": ("先猜過 {count} 題", "guesses made: {count}"),
     "progress_nothing": ("還沒有題目", "no exercises yet"),
     "progress_and": ("，", ", "),
     "progress_not_kept": (
@@ -163,11 +163,11 @@ GUESS_LABELS: dict[str, tuple[str, str]] = {
         "✓ right, ○ missed, ✕ too many",
     ),
     "report_in_the_way": (
-        "{path} 不是學習報告，不會被蓋掉；請給另一個檔名。",
-        "{path} is no report and is left as it is; give another name.",
+        "{path} 不是學習報告，所以沒有覆寫；請換一個檔名。",
+        "{path} is not a report and is left as it is; give another name.",
     ),
     "report_not_written": (
-        "報告寫不進 {path}（{reason}）；請給另一個位置。",
+        "報告寫不進 {path}（{reason}）；請換一個位置。",
         "The report cannot be written to {path} ({reason}); give another place.",
     ),
     "quiz_title": ("小測驗：筆記本 {notebook}", "Quiz: notebook {notebook}"),
@@ -177,9 +177,9 @@ GUESS_LABELS: dict[str, tuple[str, str]] = {
     "quiz_answer_to": ("回答第 {number} 題", "Answer question {number}"),
     "quiz_none": ("先選一個答案，再按「回答」。", "Choose an answer first, then press “Answer”."),
     "quiz_right": ("✓ 答對了。", "✓ Right. "),
-    "quiz_wrong": ("✕ 還不是。", "✕ Not yet. "),
+    "quiz_wrong": ("✕ 再想想。", "✕ Not yet. "),
     "quiz_incomplete": (
-        "選的都對，但還少了。",
+        "選的都對，但還有漏掉的。",
         "What you chose is right, but there is more.",
     ),
     "quiz_again": ("改選後可以再答一次。", " Choose again whenever you like."),

@@ -31,7 +31,7 @@ HINT_WORDS: dict[str, tuple[str, str]] = {
         "It goes as for ANDREA, with other figures.",
     ),
     "hint_my_d_k_2": (
-        "頭把 d_model 平分。",
+        "所有的頭平分 d_model。",
         "The heads share d_model equally.",
     ),
     "hint_my_d_k_3": (
@@ -108,7 +108,7 @@ HINT_WORDS: dict[str, tuple[str, str]] = {
         "A token to be predicted must not be seen; of all else, the more the better.",
     ),
     "hint_kinds_of_masks_3": (
-        "解碼器的遮罩在要預測的部分，對角線右上方不能開；編碼器和交叉注意力沒有這個限制。",
+        "要預測的部分，解碼器的遮罩在對角線右上方不能開；編碼器和交叉注意力沒有這個限制。",
         "A decoder's mask must be shut above the diagonal where tokens are predicted; encoder and "
         "cross-attention have no such limit.",
     ),
@@ -270,7 +270,7 @@ HINT_WORDS: dict[str, tuple[str, str]] = {
     "title_attention_complete": ("完整的注意力", "All of attention"),
     "ask_attention_complete": (
         '寫 attention_complete(Q, K, V, mask)：前面可以有批次和頭的軸，mask 是 None、"causal" 或'
-        "布林陣列（(T_q, T_k)，或軸數和分數相同、長度 1 的軸會延伸）。",
+        "布林陣列；布林陣列的形狀是 (T_q, T_k)，或軸數和分數相同（長度 1 的軸會自動延伸）。",
         "Write attention_complete(Q, K, V, mask): with any leading axes for batch and heads; mask "
         'is None, "causal" or Boolean, (T_q, T_k) or with the axes of the scores, where axes of '
         "length 1 stretch.",
@@ -300,7 +300,7 @@ HINT_WORDS: dict[str, tuple[str, str]] = {
         "see how many are caught.",
     ),
     "hint_catch_broken_2": (
-        "有些只在特別的輸入才出錯：T_q ≠ T_k、有批次、很大的分數、沒有鍵可看的列。",
+        "有些要遇到特別的輸入才出錯：T_q ≠ T_k、有批次、很大的分數、沒有鍵可看的列。",
         "Some fail only for special inputs: T_q ≠ T_k, a batch, large scores, a row with no "
         "allowed key.",
     ),
@@ -316,7 +316,7 @@ HINT_WORDS: dict[str, tuple[str, str]] = {
         "寫 cross_entropy_row(scores, target)：scores 是 (T,)，損失是 "
         "−log softmax(scores)[target]；回傳損失對 scores 的梯度 (T,)。",
         "Write cross_entropy_row(scores, target): scores is (T,), the loss is "
-        "−log softmax(scores)[target]; return the gradient of the loss by scores, (T,).",
+        "−log softmax(scores)[target]; return its gradient with respect to the scores, (T,).",
     ),
     "hint_cross_entropy_row_1": (
         "目標的分數提高，損失會變小；其他的分數提高，損失會變大。",
@@ -324,7 +324,7 @@ HINT_WORDS: dict[str, tuple[str, str]] = {
     ),
     "hint_cross_entropy_row_2": (
         "梯度的總和是 0：所有的分數一起加同一個數，損失不變。",
-        "The gradient sums to 0: adding one number to all scores alters no loss.",
+        "The gradient sums to 0: adding one number to all scores leaves the loss as it is.",
     ),
     "hint_cross_entropy_row_3": (
         "先算權重 p（記得減去最大值），目標那一格再減去一個數。",
@@ -335,7 +335,7 @@ HINT_WORDS: dict[str, tuple[str, str]] = {
         "d_k = {d_k}，縮放時 Q 和 K 的分量標準差都是 {sigma}；不縮放的話，標準差要改成多少，"
         "分數才會一樣？",
         "d_k = {d_k}, and with scaling the components of Q and K have standard deviation {sigma}; "
-        "which one gives the same scores without scaling?",
+        "what must it be without scaling for the scores to spread just as far?",
     ),
     "hint_my_raw_spread_1": (
         "Q 和 K 都乘上 c，分數會乘上多少？",
@@ -354,11 +354,11 @@ HINT_WORDS: dict[str, tuple[str, str]] = {
     "ask_one_row_backward": (
         "寫 one_row_backward(p, dp)：p 是一列權重 (T,)，dp 是損失對 p 的梯度 (T,)；回傳損失對分數的"
         "梯度 (T,)。",
-        "Write one_row_backward(p, dp): p is a row of weights (T,), dp the gradient of the loss by "
-        "p, (T,); return its gradient by the scores, (T,).",
+        "Write one_row_backward(p, dp): p is a row of weights (T,), dp the gradient of the loss "
+        "with respect to p, (T,); return the gradient with respect to the scores, (T,).",
     ),
     "hint_one_row_backward_1": (
-        "第 j 個分數一動，每個權重都跟著動：把每個 dp 乘上自己的那個導數，全部加起來。",
+        "第 j 個分數一動，每個權重都跟著動：把每個 dp 乘上對應的導數，全部加起來。",
         "When score j moves, every weight moves: multiply each dp by its derivative, and add up.",
     ),
     "hint_one_row_backward_2": (

@@ -18,7 +18,7 @@ LEAKAGE_LABELS: dict[str, tuple[str, str]] = {
     "leakage_training_line": ("訓練", "training"),
     "leakage_honest_line": ("老實考", "honest test"),
     "leakage_right_line": ("正確的遮罩老實考", "right mask, honest test"),
-    "leakage_guesses": ("盲猜（上）、只看字頻（下）", "blind guess (upper), by frequency (lower)"),
+    "leakage_guesses": ("亂猜（上）、只看字頻（下）", "blind guess (upper), by frequency (lower)"),
     "leakage_weights": ("注意力權重\n頭 {head}", "attention weights\nhead {head}"),
     "leakage_probe": (
         "換掉位置 {changed} 的字\n每一列的預測動多少",
@@ -39,7 +39,7 @@ LEAKAGE_LABELS: dict[str, tuple[str, str]] = {
     ),
     "leakage_loss_line": (
         "損失 = −ln p 的平均：老實考 {honest}，好比在 e^損失 = {choices} 個字裡亂猜；"
-        "盲猜 ln {vocabulary} = {uniform}，只看字頻 {unigram}",
+        "亂猜 ln {vocabulary} = {uniform}，只看字頻 {unigram}",
         "loss = mean of −ln p: honest test {honest}, like guessing among e^loss = {choices} "
         "characters; blind guess ln {vocabulary} = {uniform}, by frequency {unigram}",
     ),
@@ -87,7 +87,7 @@ LEAKAGE_LABELS: dict[str, tuple[str, str]] = {
     ),
     "leakage_summary": (
         "洩漏實驗室，{text}短文，{variant}，訓練 {steps} 步：訓練損失 {training}，"
-        "老實考的損失 {honest}{against}，盲猜 {uniform}；{verdict}；"
+        "老實考的損失 {honest}{against}，亂猜 {uniform}；{verdict}；"
         "頭 {head} 的列 {row} {weight}。",
         "leakage lab, {text} text, {variant}, {steps} steps: training loss {training}, loss in "
         "the honest test {honest}{against}, blind guess {uniform}; {verdict}; in head {head}, row "

@@ -3,7 +3,7 @@
 SLIP_WORDS: dict[str, tuple[str, str]] = {
     # -- scaling ---------------------------------------------------------------------------------
     "slip_no_scale": (
-        "忘了除以 √d_k：分數沒有縮放。",
+        "分數還沒有縮放：少了除以 √d_k 這一步。",
         "The division by √d_k is missing: the scores are not scaled.",
     ),
     "slip_scaled_twice": (
@@ -41,7 +41,7 @@ SLIP_WORDS: dict[str, tuple[str, str]] = {
         "starts at the top left.",
     ),
     "slip_diagonal_hidden": (
-        "連對角線也遮住了；每個位置都看得到自己。",
+        "連對角線也遮住了；每個位置都該看得到自己。",
         "The diagonal is hidden too; every position may see itself.",
     ),
     "slip_true_hides": (
@@ -66,12 +66,12 @@ SLIP_WORDS: dict[str, tuple[str, str]] = {
         "For T_q ≠ T_k the offset has the wrong sign: query i stands at i + (T_k − T_q).",
     ),
     "slip_offset_never_negative": (
-        "查詢比鍵多時不對：T_k − T_q 是負的，不要取絕對值，前面幾列什麼也看不到。",
+        "查詢比鍵多時不對：這時 T_k − T_q 是負的，不要取絕對值；前面幾列本來就什麼也看不到。",
         "Wrong for more queries than keys: T_k − T_q is negative then, so take no absolute value; "
         "the first rows see nothing.",
     ),
     "slip_offset_clipped": (
-        "查詢比鍵多時不對：T_k − T_q 可以是負的，前面幾列就什麼也看不到。",
+        "查詢比鍵多時不對：T_k − T_q 可以是負的，前面幾列本來就什麼也看不到。",
         "Wrong for more queries than keys: T_k − T_q may be negative, and the first rows see "
         "nothing.",
     ),
@@ -92,7 +92,7 @@ SLIP_WORDS: dict[str, tuple[str, str]] = {
         "The window is one too wide: its keys already include the position itself.",
     ),
     "slip_window_one_less": (
-        "視窗少了一格：自己加上前面 window − 1 個。",
+        "視窗少了一格：應該是自己加上前面 window − 1 個。",
         "The window is one too narrow: itself and the window − 1 positions before.",
     ),
     "slip_window_without_itself": (
@@ -161,7 +161,7 @@ SLIP_WORDS: dict[str, tuple[str, str]] = {
         "before exp.",
     ),
     "slip_maximum_of_the_table": (
-        "你減去的是整張表的最大值，分數低的列會下溢成 0；減去每一列自己的最大值。",
+        "你減去的是整張表的最大值，分數低的列會下溢成 0；要減的是每一列自己的最大值。",
         "You subtracted the maximum of the whole table, so rows of low scores underflow; subtract "
         "that of each row.",
     ),
@@ -178,7 +178,7 @@ SLIP_WORDS: dict[str, tuple[str, str]] = {
         "You returned the logarithms of the weights; take exp at the end.",
     ),
     "slip_no_exponential": (
-        "少了取指數：直接除以總和，權重會出現負數。",
+        "少了指數那一步：直接除以總和，權重會出現負數。",
         "The exponential is missing: plain division by the sum gives negative weights.",
     ),
     "slip_minus_scores": (
@@ -208,18 +208,18 @@ SLIP_WORDS: dict[str, tuple[str, str]] = {
         "Allowed cells become NaN: in float16 (1 − m)·(−1e9) is 0·(−∞); use np.where.",
     ),
     "slip_finite_stand_in": (
-        "其他都對，但看起來用了 −1e9 之類的數代替 −∞：沒有鍵可看的列、或分數更低的列，就看到了"
+        "其他都對，但看起來用了 −1e9 之類的數代替 −∞：沒有鍵可看的列，或分數更低的列，就看到了"
         "不該看的鍵。",
-        "All right, but you seem to use a number such as −1e9 for −∞: rows with no allowed key, or "
-        "with lower scores, see what they must not.",
+        "Otherwise right, but you seem to use a number such as −1e9 for −∞: rows with no allowed "
+        "key, or with lower scores, see what they must not.",
     ),
     "slip_empty_row_nan": (
         "其他都對，只差沒有任何鍵可看的列：那裡算出了 0/0（NaN），應該是 0。",
-        "All right but for rows with no allowed key: they come out as 0/0, NaN, and must be 0.",
+        "Right except for rows with no allowed key: they come out as 0/0, NaN, and must be 0.",
     ),
     "slip_sees_all_when_empty": (
         "其他都對，只差沒有任何鍵可看的列：你讓它看了全部的鍵，輸出應該是 0。",
-        "All right but for rows with no allowed key: yours let them see every key, and the output "
+        "Right except for rows with no allowed key: yours let them see every key, and the output "
         "must be 0.",
     ),
     "slip_tail_dropped": (
@@ -227,7 +227,7 @@ SLIP_WORDS: dict[str, tuple[str, str]] = {
         "The last keys are left out; the tail that does not fill a tile counts as well.",
     ),
     "slip_value_of_the_query": (
-        "V 的索引錯了：加總時用的是鍵 j 的值 V[j]，不是查詢 i 的 V[i]。",
+        "V 的索引錯了：加總時該用的是鍵 j 的值 V[j]，不是查詢 i 的 V[i]。",
         "V has the wrong index: the sum takes the value V[j] of the key, not V[i] of the query.",
     ),
     "slip_zero_for_infinity": (
@@ -346,7 +346,7 @@ SLIP_WORDS: dict[str, tuple[str, str]] = {
         "That term must be subtracted; you added it.",
     ),
     "slip_cross_entropy": (
-        "p − dp 不是這一題的公式；這裡的 dp 是從後面傳回來的梯度。",
+        "p − dp 不是這一題的公式；這裡的 dp 是後面的步驟傳回來的梯度。",
         "p − dp does not belong here; dp is the gradient that comes back from behind.",
     ),
     "slip_product_mean": (
@@ -370,7 +370,7 @@ SLIP_WORDS: dict[str, tuple[str, str]] = {
         "p − y has gone through softmax already; do not multiply by its Jacobian again.",
     ),
     "slip_target_only": (
-        "只有目標那一格有梯度；其他的格是 p。",
+        "你只給了目標那一格梯度；其他的格也有，是 p。",
         "Only the cell of the target has a gradient; the others are p.",
     ),
     "slip_one_from_all": (
@@ -400,43 +400,43 @@ SLIP_WORDS: dict[str, tuple[str, str]] = {
     ),
     # -- numbers ---------------------------------------------------------------------------------
     "slip_d_model_itself": (
-        "{key} 填的是 d_model；還要除以頭數。",
+        "「{key}」填的是 d_model；還要除以頭數。",
         "For {key} that is d_model itself; divide it by the number of heads.",
     ),
     "slip_heads_times_width": (
-        "{key} 你乘上了頭數；應該用除的。",
+        "「{key}」乘上了頭數；應該用除的。",
         "For {key} you multiplied by the number of heads; divide.",
     ),
     "slip_heads_itself": (
-        "{key} 填的是頭數；要的是每個頭分到幾維。",
+        "「{key}」填的是頭數；要的是每個頭分到幾維。",
         "For {key} that is the number of heads; how wide is each of them?",
     ),
     "slip_root_for_d_k": (
-        "{key} 填的是 √d_k，那是分數的除數；這裡要的是 d_k。",
+        "「{key}」填的是 √d_k，那是分數的除數；這裡要的是 d_k。",
         "For {key} that is √d_k, the divisor of the scores; d_k is wanted.",
     ),
     "slip_upside_down": (
-        "{key} 的分數倒過來了：是 d_model 除以頭數。",
+        "「{key}」除反了：應該用 d_model 除以頭數。",
         "For {key} the fraction is upside down: d_model over the number of heads.",
     ),
     "slip_d_k_for_root": (
-        "{key} 填的是 d_k；除數還要再開根號。",
+        "「{key}」填的是 d_k；除數還要再開根號。",
         "For {key} that is d_k; the divisor is its square root.",
     ),
     "slip_root_of_d_model_4096": (
-        "{key} 填的是 √d_model；不管 d_model 多大，該看的是一個頭的 d_k。",
+        "「{key}」填的是 √d_model；不管 d_model 多大，該看的是一個頭的 d_k。",
         "For {key} that is √d_model; what counts is the d_k of one head.",
     ),
     "slip_root_of_width": (
-        "{key} 填的是 √d_model；先除以頭數得到 d_k，再開根號。",
+        "「{key}」填的是 √d_model；先除以頭數得到 d_k，再開根號。",
         "For {key} you took √d_model; first divide by the number of heads, then take the root.",
     ),
     "slip_root_of_heads": (
-        "{key} 開根號的是頭數；要開的是 d_k。",
+        "「{key}」是把頭數開根號；該開根號的是 d_k。",
         "For {key} you took the root of the number of heads; take that of d_k.",
     ),
     "slip_factor_for_divisor": (
-        "{key} 填的是乘數 1/√d_k；問的是除以多少。",
+        "「{key}」填的是乘數 1/√d_k；問的是除以多少。",
         "For {key} that is the factor 1/√d_k; the question is what to divide by.",
     ),
     "slip_decoder_peeks": (
@@ -456,7 +456,7 @@ SLIP_WORDS: dict[str, tuple[str, str]] = {
         "You let every row see a full window; the first rows have fewer to see.",
     ),
     "slip_cells_without_diagonal": (
-        "少算了對角線：每個位置都看得到自己。",
+        "少算了對角線：每個位置都該看得到自己。",
         "The diagonal is missing: every position sees itself.",
     ),
     "slip_cells_one_wider": (
@@ -472,7 +472,7 @@ SLIP_WORDS: dict[str, tuple[str, str]] = {
         "That is the weight of the key with the lower score; the higher is asked for.",
     ),
     "slip_divided_by_root_of_d_k": (
-        "你除以的是 √d_k；要除以的是它再開一次根號，因為點積裡有兩個向量。",
+        "你除以的是 √d_k；點積裡有兩個向量，各分擔一半，所以除數要再開一次根號。",
         "You divided by √d_k; take the root once more, since a dot product has two vectors.",
     ),
     "slip_spread_multiplied": (
@@ -480,7 +480,7 @@ SLIP_WORDS: dict[str, tuple[str, str]] = {
         "The wrong way: raw scores are larger, so the spread must shrink to match.",
     ),
     "slip_divided_by_d_k": (
-        "除太多了：兩個向量的標準差相乘，合起來才要小 √d_k 倍。",
+        "除太多了：兩個向量的標準差相乘，合起來縮小為 1/√d_k 就夠了。",
         "Too much: the spreads of two vectors multiply, only together must they shrink by √d_k.",
     ),
     "slip_keys_only": (

@@ -107,7 +107,7 @@ TRAINING_LABELS: dict[str, tuple[str, str]] = {
         "final share right\ndivided by √d_k",
     ),
     "race_map_raw": ("最後答對的比例\n不除", "final share right\nnot divided"),
-    "race_chaotic": ("混沌：換一台電腦就不同", "chaotic, not repeatable"),
+    "race_chaotic": ("混沌：換台電腦可能不同", "chaotic, not repeatable"),
     "race_unmapped": ("沒有收錄", "not shipped"),
     "race_rows": ("列＝d_k", "row = d_k"),
     "race_columns": ("行＝學習率 η", "column = η"),
@@ -177,9 +177,9 @@ TRAINING_LABELS: dict[str, tuple[str, str]] = {
         "The shipped grid ({name}) cannot be read; {command} makes it again.",
     ),
     "race_outside": (
-        "η = {eta} 不在 {optimiser} 的格子表上（{low} 到 {high}）；這個最佳化方法要的學習率"
-        "在那個範圍裡。",
-        "η = {eta} lies outside the grid of {optimiser} ({low} to {high}), where the rates are "
+        "η = {eta} 不在 {optimiser} 的格子表上（{low} 到 {high}）；適合這個最佳化器的學習率"
+        "都在那個範圍裡。",
+        "η = {eta} lies outside the grid of {optimiser} ({low} to {high}), which covers the rates "
         "that suit it.",
     ),
     "race_ahead_scaled": ("除的領先", "the divided one is ahead"),

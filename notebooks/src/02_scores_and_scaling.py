@@ -740,9 +740,9 @@ panels.scaling_panel()
 # %% [markdown] lang="zh-Hant" key="frozen-share" tags=[]
 # **深入，先猜猜看**　有效鍵數量的是權重。梯度也數一數：一列裡有多少鍵的 $w(1-w)$ 超過 $0.1/T$，也就是大約有平分時的十分之一？這樣的鍵，分數動一動，權重還跟得上。
 #
-# $d_k = 64$ 的隨機向量，鍵從 16 個加到 1024 個、16384 個。這種鍵所佔的比例會變大（填 1）、差不多（填 0），還是變小（填 -1）？
+# $d_k = 64$ 的隨機向量，鍵從 16 個加到 1024 個、16384 個。這種鍵所占的比例會變大（填 1）、差不多（填 0），還是變小（填 -1）？
 
-# %% [markdown] lang="en" key="frozen-share" of="da51e8f821a9" tags=[]
+# %% [markdown] lang="en" key="frozen-share" of="f762d110c240" tags=[]
 # **Deeper, guess first**　Effective keys measure weights. Now count gradients: how many keys of a row have $w(1-w)$ above $0.1/T$, about a tenth of what an even share would give? Nudge the score of such a key, and its weight still follows.
 #
 # Take random vectors with $d_k = 64$ and let the keys grow from 16 to 1024 and 16384. Does the portion of such keys grow (write 1), stay about the same (write 0) or shrink (write -1)?

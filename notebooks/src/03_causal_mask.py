@@ -525,9 +525,9 @@ plotting.plot_mask(al.causal_mask(2, 6), tokens=tokens[-2:], key_tokens=tokens);
 #
 # 為什麼不先算完 softmax，再把 $j > i$ 的權重改成 0？改完可以就算了，也可以再重新正規化（normalize），把每一列除以它的總和。
 #
-# **先猜猜看**　換掉位置 4 的「書」，這兩種做法的位置 0 到 3 會動嗎？各填 `True`（是）或 `False`（否）。
+# **先猜猜看**　換掉位置 4 的「書」，這兩種做法，位置 0 到 3 的輸出會動嗎？各填 `True`（是）或 `False`（否）。
 
-# %% [markdown] lang="en" key="order" of="5f5c35189776" tags=["core"]
+# %% [markdown] lang="en" key="order" of="f6393b116c73" tags=["core"]
 # ## 3.4　Before softmax, or after it
 #
 # Why not set the weights with $j > i$ to 0 after softmax? One may leave it at that, or normalize again, dividing each row by its sum.

@@ -529,9 +529,9 @@ al.show(
 # %% [markdown] lang="zh-Hant" key="attention-complete" tags=[]
 # **練習**　完整的注意力（15 分鐘，難度 3／3）
 #
-# 上面那個運算式只會一種遮罩，也只會正方形的。寫一個什麼都會的：前面可以有批次（batch）和頭的軸；`mask` 可以是 `None`、`"causal"` 或布林陣列，布林陣列是 $(T_q, T_k)$，或是軸數和分數一樣、長度 1 的軸會延伸；`"causal"` 也要會 $T_q \neq T_k$，這時查詢是最後 $T_q$ 個位置；一個鍵也不准看的列，輸出是 0；分數再大也不溢位。卡住了，就執行 `al.hint("attention_complete")`。
+# 上面那個運算式只會一種遮罩，也只會正方形的。寫一個什麼都會的：前面可以有批次（batch）和頭的軸；`mask` 可以是 `None`、`"causal"` 或布林陣列，布林陣列的形狀是 $(T_q, T_k)$，或軸數和分數一樣（長度 1 的軸會自動延伸）；`"causal"` 遇到 $T_q \neq T_k$ 也要對，這時查詢是最後 $T_q$ 個位置；一個鍵也不准看的列，輸出是 0；分數再大也不溢位。卡住了，就執行 `al.hint("attention_complete")`。
 
-# %% [markdown] lang="en" key="attention-complete" of="b192369f8ce9" tags=[]
+# %% [markdown] lang="en" key="attention-complete" of="03a5196b716d" tags=[]
 # **Exercise**　All of attention (15 minutes, difficulty 3 of 3)
 #
 # The expression above knows one kind of mask, and only square ones. Write one that can do everything: there may be axes for batch and heads in front; `mask` is `None`, `"causal"` or a Boolean array, of $(T_q, T_k)$ or with as many axes as the scores, where axes of length 1 stretch; `"causal"` must work for $T_q \neq T_k$ as well, the queries being the last $T_q$ positions; rows in which no key may be seen give 0; and no score is so large that it overflows. Stuck? Run `al.hint("attention_complete")`.
@@ -985,10 +985,10 @@ al.check.catch_broken(catch_broken)
 # Next, activity 6 lets many heads each look for themselves (multi-head attention); activity 7 adds the residual connection, the normalization and the MLP to make a Transformer block. Twelve of those are the body of ANDREA-120M.
 
 # %% [markdown] lang="zh-Hant" key="quiz" tags=[]
-# **小測驗**　兩題，看看自己讀懂了沒有。選好就按「回答」，馬上知道對不對、為什麼；答錯了可以再選。
+# **小測驗**　三題，選好按「回答」。答錯會告訴你哪裡不對，可以再選；答對的會記下來，用 `al.progress()` 看得到。
 
-# %% [markdown] lang="en" key="quiz" of="90e8b7d4dedb" tags=[]
-# **Quiz**　Two questions, to see how much has stayed. Choose, press "Answer", and you are told at once whether it is right, and why; a wrong answer may be changed.
+# %% [markdown] lang="en" key="quiz" of="4c38248c7618" tags=[]
+# **Quiz**　Three questions: choose, then press "Answer". A wrong choice is explained, and you may choose again; right answers are kept, and `al.progress()` shows them.
 
 # %% key="quiz-questions" tags=[]
 al.quiz("04")

@@ -19,18 +19,18 @@
 # - 讀得懂一場賽跑：除以 $\sqrt{d_k}$ 幫了什麼忙，換成哪些設定反而是不除的贏。
 # - 看穿洩漏（leak）：訓練的損失（loss）漂亮，不代表模型會說話；知道該怎麼查。
 #
-# **事先要會的**　第 1 到 4 課；聽過梯度（gradient）和學習率（learning rate）就夠了。
+# **事先要會的**　第 1 到 4 課；梯度（gradient）和學習率（learning rate）聽過就夠了。
 #
 # **時間**　只走主線約 25 分鐘，全部約 55 分鐘，其中練習占 10 分鐘。
 #
-# 這一課的模型都是當場訓練的小模型，資料和起點是亂數，或是為這門課寫的短文；和 ANDREA-120M 用同一個式子，大小差很多。先執行下一格；重新啟動核心以後，也要先執行它。
+# 這一課的模型都是當場訓練的小模型，資料和起點是亂數，或是為這門課寫的短文；和 ANDREA-120M 用同一個式子，大小卻差很多。先執行下一格；重新啟動核心以後，也要先執行它。
 
-# %% [markdown] lang="en" key="title" of="91fdf3c41eb8" tags=["core"]
+# %% [markdown] lang="en" key="title" of="29bcf7f4403e" tags=["core"]
 # # 5　Learning to look up
 #
 # **What you will be able to do**
 #
-# - Watch a head learn from random numbers, and say how its weights sharpen and what $W_Q W_K^\top$ has learned.
+# - Watch a head learn, starting from random numbers, and say how its weights sharpen and what $W_Q W_K^\top$ has learned.
 # - Read a race: what dividing by $\sqrt{d_k}$ helps with, and with which settings the undivided head wins.
 # - See through a leak: a fine training loss does not mean that a model can write; know how to check.
 #
@@ -110,27 +110,27 @@ al.show(guess=guess, measured=loss, predicted=np.log(32), agrees=np.isclose(loss
 #
 # $$W \leftarrow W - \eta\, dW$$
 #
-# $dW$ 是損失對 $W$ 的梯度，$\eta$ 是學習率，決定一步走多大。
+# $dW$ 是損失對 $W$ 的梯度，$\eta$ 是學習率，決定一步走多大。這種最單純的走法，叫做隨機梯度下降（stochastic gradient descent，SGD）。
 
-# %% [markdown] lang="en" key="shelf-claim" of="98f3f183ced1" tags=["core"]
+# %% [markdown] lang="en" key="shelf-claim" of="06089b1668ac" tags=["core"]
 # It is very close to $\ln 32$: a blind pick among 32 books has $p$ of about $1/32$. (There are 8 shelves and so 128 questions at a time; the loss is their mean.)
 #
 # To learn is to move each matrix a little in the direction in which the loss falls:
 #
 # $$W \leftarrow W - \eta\, dW$$
 #
-# $dW$ is the gradient of the loss with respect to $W$, and $\eta$, the learning rate, says how long a step is.
+# $dW$ is the gradient of the loss with respect to $W$, and $\eta$, the learning rate, says how long a step is. This plainest way of stepping is called stochastic gradient descent, SGD.
 
 # %% [markdown] lang="zh-Hant" key="cross-entropy-row" tags=[]
 # **練習**　softmax 加交叉熵的梯度（6 分鐘，難度 2／3）
 #
-# 梯度從損失開始，一步一步往回算。第一步最要緊：分數動一點，損失動多少？這裡的損失有個名字，叫交叉熵（cross-entropy）。寫一個函式，一列分數配一個正確的位置 `target`，回傳損失對這一列每個分數的梯度。拿得動微分，可以從這裡開始：
+# 梯度從損失開始，一步一步往回算。第一步最要緊：分數動一點，損失動多少？這裡的損失有個名字，叫交叉熵（cross-entropy）。寫一個函式，給它一列分數和正確的位置 `target`，它回傳損失對這一列每個分數的梯度。會微分的話，可以從這裡開始：
 #
 # $$-\ln p_t = \ln \sum_k e^{s_k} - s_t$$
 #
 # 分數上千，也不能溢位。卡住了，就執行 `al.hint("cross_entropy_row")`。
 
-# %% [markdown] lang="en" key="cross-entropy-row" of="57bcf43172f0" tags=[]
+# %% [markdown] lang="en" key="cross-entropy-row" of="df93c1894827" tags=[]
 # **Exercise**　Gradient of softmax with cross-entropy (6 minutes, difficulty 2 of 3)
 #
 # Gradients are worked out backwards from the loss, and the first step matters most: when a score moves a little, how far does the loss move? This loss has a name, cross-entropy. Write a function that takes a row of scores and the position `target` of the right one, and returns the gradient of the loss with respect to every score of the row. If you are at home with derivatives, you might begin here:
@@ -147,12 +147,12 @@ def cross_entropy_row(scores, target):  # (T,), 0 … T - 1 → (T,)
 al.check.cross_entropy_row(cross_entropy_row)
 
 # %% [markdown] lang="zh-Hant" key="step" tags=["core"]
-# 下一格手算三個梯度，各走一步，再看損失變成多少。
+# 下一格算出三個矩陣的梯度，各走一步，再看損失變成多少。
 #
-# **先猜猜看**　一步走 100 倍大，損失就掉 100 倍多嗎？$\eta$ 從 1 到 10,000，哪一個一步之後的損失最小？
+# **先猜猜看**　步子放大 100 倍，損失也會掉 100 倍那麼多嗎？$\eta$ 從 1 到 10,000，哪一個一步之後的損失最小？
 
-# %% [markdown] lang="en" key="step" of="4861cdf87f10" tags=["core"]
-# The next cell takes the three gradients by hand, goes one step, and looks at the loss again.
+# %% [markdown] lang="en" key="step" of="ade5ddfe595d" tags=["core"]
+# The next cell works out the gradients of the three matrices, takes one step, and looks at the loss again.
 #
 # **Guess first**　Does a step 100 times as long lower the loss 100 times as far? For $\eta$ from 1 to 10,000, which gives the smallest loss after one step?
 
@@ -190,21 +190,21 @@ al.table(eta=list(losses), loss=list(losses.values()))
 # 步子小，損失掉得和步子成比例；步子太大，就衝過頭，比什麼都不會還糟。梯度只說「此刻往哪邊下坡」，沒有說坡有多長。學習率怎麼選，等一下就是賽跑的主角。
 
 # %% [markdown] lang="en" key="step-claim" of="d3a77a56b8e6" tags=["core"]
-# With small steps the loss falls in proportion; a step too long overshoots, and ends worse than knowing nothing. A gradient says which way is downhill just here, not how long the slope is. The choice of learning rate will be the main figure of the race below.
+# With small steps the loss falls in proportion; a step too long overshoots, and ends worse than knowing nothing. A gradient says which way is downhill just here, not how long the slope is. The choice of learning rate will play the lead in the race below.
 
 # %% [markdown] lang="zh-Hant" key="sharpen" tags=["core"]
 # ## 5.2　看權重變準
 #
-# 現在走 400 步，每一步換一批新的書架。走一步的細節用 Adam：它記得每個數的梯度平常有多大，照比例調整步子。量的時候，用沒見過的書架。
+# 現在走 400 步，每一步換一批新的書架。每一步怎麼走，交給 Adam：它記得每個數的梯度平常有多大，照比例調整步子。量的時候，用沒見過的書架。
 #
 # 第 $i$ 個查詢問的是第 $i$ 張卡片的主題，所以學會以後，權重應該集中在對角線上。
 #
 # **先猜猜看**　400 步以後，正確的卡片平均分到多少權重？剛開始是多少？填兩個 0 到 1 之間的數。
 
-# %% [markdown] lang="en" key="sharpen" of="f62b7a47e713" tags=["core"]
+# %% [markdown] lang="en" key="sharpen" of="489afc60c2f8" tags=["core"]
 # ## 5.2　The weights sharpen
 #
-# Now take 400 steps, each with a new batch of shelves. The step itself is made by Adam, which remembers how large the gradient of each number usually is and sizes the step accordingly. Measured is on shelves that the head has never seen.
+# Now take 400 steps, each with a new batch of shelves. The step itself is made by Adam, which remembers how large the gradient of each number usually is and sizes the step accordingly. It is measured on shelves that the head has never seen.
 #
 # Query $i$ asks for the topic of card $i$, so once it is learned the weight should lie on the diagonal.
 #
@@ -229,9 +229,9 @@ al.table(
 #
 # 這個頭學到的東西藏在 $W_Q W_K^\top$ 裡：它的第 $a$ 列（row）第 $b$ 行（column）說的是，心裡想著主題 $a$ 的讀者，看到卡片上寫著 $b$，分數要加多少。$b$ 有 64 種：32 個主題和 32 本書。
 #
-# **先猜猜看**　學完以後，這張 $32 \times 64$ 的表哪裡會亮？「同一個主題」那條對角線、別的主題、書名，三處的平均各是多少：正的、負的，還是差不多 0？填 1、-1 或 0。
+# **先猜猜看**　學完以後，這張 $32 \times 64$ 的表哪裡會亮？「同一個主題」那條對角線、別的主題、書名，三處的平均各是正的、負的，還是差不多 0？填 1、-1 或 0。
 
-# %% [markdown] lang="en" key="sharpen-claim" of="35bca29c77a6" tags=["core"]
+# %% [markdown] lang="en" key="sharpen-claim" of="762cbac4c30d" tags=["core"]
 # It begins at about $1/16$, an equal share for 16 cards, and ends with nearly everything on the right one. Note that accuracy is ahead of the weights: an answer is right as soon as the right book has most points, while the weights can still sharpen.
 #
 # What the head has learned is in $W_Q W_K^\top$: row $a$, column $b$ says how much is added to the score when a reader with topic $a$ in mind meets a card that says $b$. For $b$ there are 64 choices, 32 topics and 32 books.
@@ -257,12 +257,12 @@ al.table(
 # %% [markdown] lang="zh-Hant" key="match-claim" tags=["core"]
 # 對角線變得很大：**主題對上同一個主題，分數就高**。別的主題稍微往下；書名那一半平均差不多是 0，因為找卡片的時候，書名幫不上忙，只有找到以後，$V$ 才用得著它。沒有人告訴這個頭卡片的哪一半給 $K$、哪一半給 $V$，它是從損失裡學來的。
 #
-# **動手玩**　拉動 `step`，從第 0 步看到最後一步；或按播放。看看：權重和 $W_Q W_K^\top$ 是誰先清楚起來？換一個 $d_k$ 或學習率，再看一次。
+# **動手玩**　拉動「步 t」，從第 0 步看到最後一步，或按「▶ 播放」。看看：權重和 $W_Q W_K^\top$ 是誰先清楚起來？換一個 $d_k$ 或學習率，再看一次。
 
-# %% [markdown] lang="en" key="match-claim" of="994e932811d9" tags=["core"]
+# %% [markdown] lang="en" key="match-claim" of="db67c2daec91" tags=["core"]
 # The diagonal has grown large: **a topic that meets the same topic scores high**. Other topics went down a little. The half with the books is about 0 on average, as a book's name is of no help in finding the card; only afterwards does $V$ need it. Nobody told the head which half of a card is for $K$ and which for $V$; it learned that from the loss alone.
 #
-# **Play**　Drag `step` from the first to the last, or press play. Which becomes clear first, the weights or $W_Q W_K^\top$? Change $d_k$ or the learning rate and look again.
+# **Play**　Drag "step t" from the first to the last, or press "▶ Play". Which becomes clear first, the weights or $W_Q W_K^\top$? Change $d_k$ or the learning rate and look again.
 
 # %% key="training-figure" tags=["core"]
 panels.figure(panels.training_panel)
@@ -273,16 +273,16 @@ panels.training_panel()
 # %% [markdown] lang="zh-Hant" key="race" tags=["core"]
 # ## 5.3　賽跑：要不要除以 $\sqrt{d_k}$
 #
-# 第 2 課說，不除以 $\sqrt{d_k}$，softmax 一開始就飽和（saturation），梯度傳不回去。那麼不除，是不是就學不會？同樣的亂數、同樣的書架，一個頭除，一個頭不除，各跑 400 步，三組種子取平均。
+# 第 2 課說，不除以 $\sqrt{d_k}$，softmax 一開始就飽和（saturation），梯度傳不回去。那麼不除的頭，是不是就學不會？同樣的亂數、同樣的書架，一個頭除，一個頭不除，各跑 400 步，三組種子取平均。
 #
 # 起點先照第 2 課的假設：$q$ 和 $k$ 的分量變異數是 1（初始標準差 $\sigma = 1$）。
 #
 # **先猜猜看，用畫的**　Adam、$\eta = 0.003$，$d_k$ 從 4 到 1024。跑完 400 步，**不除**的頭答對多少？在圖上拖曳，畫出你預期的曲線，再按「就這麼猜」，量到的曲線才會疊上去。
 
-# %% [markdown] lang="en" key="race" of="7795e582e977" tags=["core"]
+# %% [markdown] lang="en" key="race" of="4843c4b6f7ce" tags=["core"]
 # ## 5.3　The race: divide by $\sqrt{d_k}$ or not?
 #
-# Lesson 2 said that without dividing by $\sqrt{d_k}$ softmax is saturated from the start, and gradients do not get through. So does an undivided head not learn? The same random numbers, the same shelves; one head divides, the other does not; 400 steps each, mean of three seeds.
+# Lesson 2 said that without dividing by $\sqrt{d_k}$ softmax is saturated from the start, and gradients do not get through. Does an undivided head not learn at all, then? The same random numbers, the same shelves; one head divides, the other does not; 400 steps each, mean of three seeds.
 #
 # Begin as lesson 2 assumed: the components of $q$ and $k$ have variance 1 (initial standard deviation $\sigma = 1$).
 #
@@ -312,14 +312,14 @@ raw = grid.table("adam", 1.0, scaled=False)[:, eta]  # (5,)
 al.table(d_k=training.D_K, accuracy_scaled=scaled, accuracy_raw=raw)
 
 # %% [markdown] lang="zh-Hant" key="race-claim" tags=["core"]
-# $d_k$ 小的時候差不多；$d_k$ 大了，不除的落後，但也不是學不會。這些數字是事先訓練好、收在 `data/race_grid.json` 裡的，下面的面板可以當場重跑任何一點。
+# $d_k$ 小的時候差不多；$d_k$ 大了，不除的落後，但也不是學不會。（$d_k = 1024$ 那一場，不除的頭訓練是混沌的，換一台電腦，數字可能不同；見附錄 A。）這些數字是事先訓練好、收在 `data/race_grid.json` 裡的，下面的面板可以當場重跑任何一點。
 #
 # 故事到這裡，很多教材就收工了。可是 $\sigma$ 和 $\eta$ 都是**我們**選的。換一組：$\sigma = 0.1$、$\eta = 0.0001$，其餘照舊。
 #
 # **再猜一次**　$d_k = 1024$，這次誰贏？
 
-# %% [markdown] lang="en" key="race-claim" of="ba85ce6e682b" tags=["core"]
-# For small $d_k$ there is little between them; for large $d_k$ the undivided head falls behind, yet it does learn. These numbers were trained beforehand and are kept in `data/race_grid.json`; the panel below trains any of them anew.
+# %% [markdown] lang="en" key="race-claim" of="3a92be3ffa37" tags=["core"]
+# For small $d_k$ there is little between them; for large $d_k$ the undivided head falls behind, yet it does learn. (At $d_k = 1024$ the training of the undivided head is chaotic, and its number may differ on another computer; see appendix A.) These numbers were trained beforehand and are kept in `data/race_grid.json`; the panel below trains any of them anew.
 #
 # Many a textbook ends the story here. But $\sigma$ and $\eta$ were **our** choice. Take others: $\sigma = 0.1$ and $\eta = 0.0001$, all else as before.
 #
@@ -343,7 +343,7 @@ al.table(d_k=training.D_K, accuracy_scaled=scaled, accuracy_raw=raw)
 # 那麼除以 $\sqrt{d_k}$ 到底改變了什麼？
 
 # %% [markdown] lang="en" key="rigged-claim" of="79d4135f97f9" tags=["core"]
-# The undivided head is far ahead. The scores begin small and far from saturation, and the steps are small; not to divide amounts to longer steps. With one pair of $\sigma$ and $\eta$ a race lets win whom one likes.
+# The undivided head is far ahead. The scores begin small and far from saturation, and the steps are small; not dividing amounts to taking longer steps. With a single pair of $\sigma$ and $\eta$, a race can be made to go either way.
 #
 # So what does dividing by $\sqrt{d_k}$ change?
 
@@ -355,7 +355,7 @@ al.table(d_k=training.D_K, accuracy_scaled=scaled, accuracy_raw=raw)
 # %% [markdown] lang="en" key="my-raw-spread" of="081d754cb335" tags=[]
 # **Exercise**　The spread that does without scaling (4 minutes, difficulty 2 of 3)
 #
-# Work it out for yourself first. One head divides by $\sqrt{d_k}$, and the components of its $q$ and $k$ have standard deviation $\sigma$; the other does not divide. To which standard deviation must the $q$ and $k$ of the undivided head be changed so that its scores are like those of the divided one? Your seed decides $d_k$ and $\sigma$: give `seed` a whole number of your own, and the question appears. Stuck? Run `al.hint("my_raw_spread")`.
+# Work it out for yourself first. One head divides by $\sqrt{d_k}$, and the components of its $q$ and $k$ have standard deviation $\sigma$; the other does not divide. What must the standard deviation of $q$ and $k$ become in the undivided head for its scores to spread just like those of the divided one? Your seed decides $d_k$ and $\sigma$: give `seed` a whole number of your own, and the question appears. Stuck? Run `al.hint("my_raw_spread")`.
 
 # %% key="question-my-raw-spread" tags=[]
 seed = None  # 0 … 999999
@@ -395,14 +395,14 @@ al.table(
 )
 
 # %% [markdown] lang="zh-Hant" key="twin-claim" tags=["core"]
-# 差的只有浮點數的捨入。所以除以 $\sqrt{d_k}$ **只是換單位**，沒有哪件事是只有它做得到的。它的好處在別處：換了 $d_k$，不除的那一邊 $\sigma$ 和 $\eta$ 都得跟著換；除了，同一組設定也許就能用到底。
+# 差的只有浮點數的捨入。所以除以 $\sqrt{d_k}$ **只是換單位**，沒有哪件事非它不可。它的好處在別處：換了 $d_k$，不除的那一邊 $\sigma$ 和 $\eta$ 都得跟著換；除的那一邊，同一組設定也許就能用到底。
 #
 # 這句話也要量。下面的格子表有五種 $d_k$，每一種試過一整排 $\eta$。
 #
 # **先猜猜看**　Adam、$\sigma = 1$，九個 $\eta$ 裡，有幾個在**五種** $d_k$ 下都答對 99% 以上？除的和不除的各猜一個。
 
-# %% [markdown] lang="en" key="twin-claim" of="b432c71c3a15" tags=["core"]
-# They differ by floating-point rounding. So dividing by $\sqrt{d_k}$ is **only a change of units**; there is nothing that it alone can do. Its use is elsewhere: whoever does not divide has to choose $\sigma$ and $\eta$ anew for each $d_k$; whoever divides may get along with one setting.
+# %% [markdown] lang="en" key="twin-claim" of="7c4ad10680e7" tags=["core"]
+# Floating-point rounding is all that separates them. So dividing by $\sqrt{d_k}$ is **only a change of units**; there is nothing that it alone makes possible. Its use lies elsewhere: whoever does not divide has to choose $\sigma$ and $\eta$ anew for each $d_k$; whoever divides may get along with one setting.
 #
 # That, too, has to be measured. The grid below has five values of $d_k$, each tried with a whole row of $\eta$.
 #
@@ -432,20 +432,26 @@ al.table(
 #
 # 假設不成立的時候，好處也要打折：$\sigma = 0.1$、用 SGD，反而是不除的找得到一個通用的 $\eta$。除的那一邊，起點的分數已經很小，再除就更小了，傳回 $W_Q$ 的梯度也跟著小，$d_k$ 越大起步越慢。
 #
-# **動手玩**　下面左邊是兩邊的曲線和三個種子的範圍，右邊是兩張格子表；點一格，就搬到那個設定。斜線的格子表示那裡的訓練是混沌的（附錄 A）。**先猜猜看**：除的那張表，亮的那一帶是直的還是斜的？不除的呢？再按「雙胞胎」。
+# **動手玩**　下面左邊是兩邊的曲線和三個種子的範圍，右邊是兩張格子表；點一格，就搬到那個設定。斜線的格子表示那裡的訓練是混沌的（附錄 A）。**先猜猜看**：除的那張表，亮的那一帶是直的還是斜的？不除的呢？再勾「不除的換成雙胞胎」看看。
 
-# %% [markdown] lang="en" key="serve-claim" of="a9be32a732d2" tags=["core"]
+# %% [markdown] lang="en" key="serve-claim" of="85bcb3da0298" tags=["core"]
 # Starting as $\sqrt{d_k}$ assumes ($\sigma = 1$), the divided head has some $\eta$ that serve from the narrowest head to the widest, the undivided one has none. This is what scaling is really good for: **one setting serves every $d_k$**.
 #
 # Where the assumption fails, so does some of the benefit: with $\sigma = 0.1$ and SGD it is the undivided head that has a common $\eta$. On the other side the scores are small from the start, dividing makes them smaller still, and with them the gradient that reaches $W_Q$: the larger $d_k$, the slower the start.
 #
-# **Play**　Below, curves of both sides with the range of three seeds, and the two grids; choose a cell to go to its setting. Hatched cells are those where training is chaotic (appendix A). **Guess first**: does the bright band of the divided grid run straight or aslant, and that of the other? Then press "twin".
+# **Play**　Below, curves of both sides with the range of three seeds, and the two grids; choose a cell to go to its setting. Hatched cells are those where training is chaotic (appendix A). **Guess first**: is the bright band of the divided grid straight or slanted? And that of the other? Then tick "undivided twin".
 
 # %% key="race-figure" tags=["core"]
 panels.figure(panels.race_panel)
 
 # %% key="race-panel" tags=["core"]
 panels.race_panel()
+
+# %% [markdown] lang="zh-Hant" key="race-answer" tags=["core"]
+# 除的那張，有幾行（column）從上亮到下，是直的。不除的那張，亮的部分被斜斜切掉：$d_k$ 越大，越小的 $\eta$ 就開始混沌，最後連一格也不亮；把 $\sigma$ 調到 0.1，就看得到一條斜的亮帶。雙胞胎的曲線疊在除的那一條上：同樣的訓練，只是換了單位。
+
+# %% [markdown] lang="en" key="race-answer" of="c0e34d36eab1" tags=["core"]
+# In the divided grid some columns are bright from top to bottom: the band is straight. In the other the bright part is cut off at a slant: the larger $d_k$, the smaller the $\eta$ at which training turns chaotic, until no cell is bright any more; set $\sigma$ to 0.1, and you see a slanted band. The curve of the twin lies on that of the divided head: it is the same training in other units.
 
 # %% [markdown] lang="zh-Hant" key="leak" tags=["core"]
 # ## 5.4　洩漏實驗室
@@ -537,12 +543,12 @@ al.table(
 #
 # 不必等到訓練完，也查得出洩漏：換掉一個字，看哪些列的輸出動了。正確的遮罩下，那個字之前的列一列也不會動。
 #
-# **先猜猜看**　五種遮罩，換掉的字之前有列動了的是哪幾種？填代號，例如 `[1, 2]`。
+# **先猜猜看**　換掉一個字，五種遮罩裡，哪幾種連它之前的列也會動？填代號，例如 `[1, 2]`。
 
-# %% [markdown] lang="en" key="honest-claim" of="e499d1328f91" tags=["core"]
-# The order has turned round. For numbers 2, 3 and 4 the honest loss is far above the loss with the whole text at once, and far above that of number 1. Number 2, without a mask, does no better than a guess that only knows how common each character is: what it learned is "copy the next character", and without one it is lost. While its training loss falls and falls, its honest loss ends higher than it was on the way. Number 1 has an unimpressive training loss, and does exactly as well in both tests. **A loss counts only when it is measured under the conditions of use.**
+# %% [markdown] lang="en" key="honest-claim" of="95f5c8b6ae4b" tags=["core"]
+# The ranking is reversed. For numbers 2, 3 and 4 the honest loss is far above the loss with the whole text at once, and far above that of number 1. Number 2, without a mask, does no better than a guess that only knows how common each character is: what it learned is "copy the next character", and without one it is lost. While its training loss falls and falls, its honest loss ends higher than it was on the way. Number 1 has an unimpressive training loss, and does exactly as well in both tests. **A loss counts only when it is measured under the conditions of use.**
 #
-# A leak can be found without any training to the end: change one character and see which rows of the output move. Under the right mask none of the rows before it does.
+# There is no need to train to the end to find a leak: change one character and see which rows of the output move. Under the right mask none of the rows before it does.
 #
 # **Guess first**　With which of the five masks do rows before the changed character move? Write the numbers, such as `[1, 2]`.
 
@@ -591,10 +597,10 @@ panels.leakage_panel()
 # One cell to the right of the diagonal: in at least one head each position looks at the next character, which is the answer it has to give.
 
 # %% [markdown] lang="zh-Hant" key="leakage-live" tags=[]
-# **深入**　收錄的結果是訓練好的，不過你不必相信它：下一格當場訓練一個沒有遮罩的解碼器，步數少一些，約十幾秒；按停止鍵（■）隨時可以停。想試別種遮罩，改 `variant` 就好。
+# **深入**　收錄的結果是訓練好的，不過你不必照單全收：下一格當場訓練一個沒有遮罩的解碼器，步數少一些，約十幾秒；按停止鍵（■）隨時可以停。想試別種遮罩，改 `variant` 就好。
 
-# %% [markdown] lang="en" key="leakage-live" of="b8cbada7a42a" tags=[]
-# **Deeper**　The shipped results were trained beforehand, but you need not believe them: the next cell trains a decoder without a mask here and now, with fewer steps, in some ten seconds; the stop button (■) ends it at any time. For another mask change `variant`.
+# %% [markdown] lang="en" key="leakage-live" of="0b6c8aa5bc5e" tags=[]
+# **Deeper**　The shipped results were trained beforehand, but you need not believe them: the next cell trains a decoder without a mask here and now, with fewer steps, in ten or twenty seconds; the stop button (■) ends it at any time. For another mask change `variant`.
 
 # %% key="leakage-train" tags=["long", "volatile"]
 setting = training.LeakageSetting(variant="none", language=al.get_language(), steps=300)
@@ -606,17 +612,17 @@ al.table(step=run.step, training_loss=run.training_loss, honest_loss=run.honest_
 # %% [markdown] lang="zh-Hant" key="recap" tags=["core"]
 # ## 5.5　帶得走的四句話
 #
-# - 一個頭靠損失的梯度就學得會查找：$W_Q W_K^\top$ 轉向「同一個主題」，權重跟著集中到正確的卡片。
+# - 一個頭靠損失的梯度就學得會查找：$W_Q W_K^\top$ 學會認「同一個主題」，權重跟著集中到正確的卡片。
 # - 除以 $\sqrt{d_k}$ 只是換單位；它的好處是讓一組設定通用於各種 $d_k$，前提是起點的 $q$、$k$ 變異數是 1。
 # - 只給一組 $\sigma$ 和 $\eta$ 的賽跑，說明不了什麼。
 # - 訓練損失看不出洩漏；用生成時的條件量損失，再換一個字看誰動了。
 #
 # 接下來的第 6 課，同一個式子要算得又快又省。
 
-# %% [markdown] lang="en" key="recap" of="066684f5da69" tags=["core"]
+# %% [markdown] lang="en" key="recap" of="3ef1d184e078" tags=["core"]
 # ## 5.5　Four sentences to take along
 #
-# - The gradient of a loss is enough for a head to learn to look things up: $W_Q W_K^\top$ turns to "the same topic", and the weights gather on the right card.
+# - The gradient of a loss is enough for a head to learn to look things up: $W_Q W_K^\top$ learns to recognize "the same topic", and the weights gather on the right card.
 # - Dividing by $\sqrt{d_k}$ is a change of units; its use is that one setting serves every $d_k$, provided that $q$ and $k$ start with variance 1.
 # - A race with one pair of $\sigma$ and $\eta$ shows very little.
 # - Training loss does not show a leak; measure loss under the conditions of generating, and change a character to see what moves.
@@ -624,10 +630,10 @@ al.table(step=run.step, training_loss=run.training_loss, honest_loss=run.honest_
 # Next, lesson 6 makes the same expression fast and thrifty.
 
 # %% [markdown] lang="zh-Hant" key="quiz" tags=[]
-# **小測驗**　兩題，看看自己讀懂了沒有。選好就按「回答」，馬上知道對不對、為什麼；答錯了可以再選。
+# **小測驗**　三題，選好按「回答」。答錯會告訴你哪裡不對，可以再選；答對的會記下來，用 `al.progress()` 看得到。
 
-# %% [markdown] lang="en" key="quiz" of="90e8b7d4dedb" tags=[]
-# **Quiz**　Two questions, to see how much has stayed. Choose, press "Answer", and you are told at once whether it is right, and why; a wrong answer may be changed.
+# %% [markdown] lang="en" key="quiz" of="4c38248c7618" tags=[]
+# **Quiz**　Three questions: choose, then press "Answer". A wrong choice is explained, and you may choose again; right answers are kept, and `al.progress()` shows them.
 
 # %% key="quiz-questions" tags=[]
 al.quiz("05")

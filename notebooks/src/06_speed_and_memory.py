@@ -105,7 +105,7 @@ al.show(guess=guess, measured=count, agrees=np.allclose(scores, Q @ K.T))
 # %% [markdown] lang="en" key="race" of="12181bdbc1ae" tags=["core"]
 # It is $T^2 d_k$. A multiplication and the addition that goes with it make two FLOPs (floating-point operations).
 #
-# `Q @ K.T` makes the same table with not one multiplication less. There is a way in between: a double loop that has NumPy make one dot product a cell.
+# `Q @ K.T` makes the same table with not a single multiplication fewer. There is a way in between: a double loop that has NumPy make one dot product a cell.
 #
 # **Guess again**　How many times faster than the triple loop is `Q @ K.T`?
 
@@ -930,7 +930,7 @@ panels.gradient_panel()
 #
 # A last count: the forward pass has two matrix products. And the way back?
 #
-# **Guess first**　How many times as many multiplications as the forward pass does `al.attention_backward` take? It has to go the way there once more first.
+# **Guess first**　How many times as many multiplications as the forward pass does `al.attention_backward` take? It has to repeat the forward pass first.
 
 # %% key="backward-cost-guess" tags=[]
 guess = None  # ×
@@ -949,7 +949,7 @@ al.show(
 # 重走一遍是兩個乘法，回頭再四個：$dO\, V^\top$、$dS\, K$、$dS^\top Q$、$A^\top dO$。要的表也更多，所以訓練比生成更需要分塊：FlashAttention 回頭走的時候，也是一塊一塊把權重重新算出來，不存整張表。
 
 # %% [markdown] lang="en" key="backward-cost-claim" of="c40c4e7dbb9a" tags=[]
-# Going there again takes two products, coming back four more: $dO\, V^\top$, $dS\, K$, $dS^\top Q$ and $A^\top dO$. It needs more tables, too, so training needs tiles even more than generation does: on the way back FlashAttention also makes the weights anew, tile by tile, and never stores the whole table.
+# Repeating the forward pass takes two products, the way back four more: $dO\, V^\top$, $dS\, K$, $dS^\top Q$ and $A^\top dO$. It needs more tables, too, so training needs tiles even more than generation does: on the way back FlashAttention also makes the weights anew, tile by tile, and never stores the whole table.
 
 # %% [markdown] lang="zh-Hant" key="gpu" tags=["core"]
 # ## 6.6　搬到 GPU 上
@@ -1147,10 +1147,10 @@ result
 # CPU or GPU, loop or tile, it is the same expression from beginning to end. Learn it well, and you will recognize it on any machine.
 
 # %% [markdown] lang="zh-Hant" key="quiz" tags=[]
-# **小測驗**　兩題，看看自己讀懂了沒有。選好就按「回答」，馬上知道對不對、為什麼；答錯了可以再選。
+# **小測驗**　三題，選好按「回答」。答錯會告訴你哪裡不對，可以再選；答對的會記下來，用 `al.progress()` 看得到。
 
-# %% [markdown] lang="en" key="quiz" of="90e8b7d4dedb" tags=[]
-# **Quiz**　Two questions, to see how much has stayed. Choose, press "Answer", and you are told at once whether it is right, and why; a wrong answer may be changed.
+# %% [markdown] lang="en" key="quiz" of="4c38248c7618" tags=[]
+# **Quiz**　Three questions: choose, then press "Answer". A wrong choice is explained, and you may choose again; right answers are kept, and `al.progress()` shows them.
 
 # %% key="quiz-questions" tags=[]
 al.quiz("06")
