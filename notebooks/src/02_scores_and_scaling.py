@@ -972,13 +972,13 @@ al.table(
 )
 
 # %% [markdown] lang="zh-Hant" key="units-claim" tags=[]
-# 除了捨入，一模一樣。原因很短：不縮放那一邊的參數小了 $d_k^{1/4}$ 倍，對它的梯度就大了 $d_k^{1/4}$ 倍。SGD 的步伐跟著梯度走，所以 $\eta$ 要除以兩次 $d_k^{1/4}$；Adam 的步伐不管梯度的大小，除以一次就夠（Adam 防止除以 0 的那個極小常數，這裡沒有用）。訓練 $W_Q$ 和 $W_K$ 也是同一筆帳，因為 $Q = X W_Q$：初始標準差 $\sigma$ 改成 $\sigma/d_k^{1/4}$，學習率照樣改，其他參數照舊。
+# 除了捨入，一模一樣。原因很短：不縮放那一邊的參數縮成 $1/d_k^{1/4}$，對它的梯度就放大成 $d_k^{1/4}$ 倍。SGD 的步伐跟著梯度走，所以 $\eta$ 要除以兩次 $d_k^{1/4}$；Adam 的步伐不管梯度的大小，除以一次就夠（Adam 防止除以 0 的那個極小常數，這裡沒有用）。訓練 $W_Q$ 和 $W_K$ 也是同一筆帳，因為 $Q = X W_Q$：初始標準差 $\sigma$ 改成 $\sigma/d_k^{1/4}$，學習率照樣改，其他參數照舊。
 #
 # 換句話說，縮放沒有讓模型多會什麼。不縮放而要得到同樣的訓練，$\sigma$ 和 $\eta$ 就得**跟著 $d_k$ 改**。要比「縮放」和「不縮放」誰學得好，手上有四個旋鈕：$d_k$、$\sigma$、$\eta$、最佳化器（optimizer）。只轉一個就下結論，這場比賽不公平。
 #
 # **再猜一次**　GPT-2 的權重矩陣，初始標準差是 0.02。輸入 $X$ 的分量變異數是 1（經過層正規化，也就是 layer normalization，大致如此），$d_{\text{model}} = 768$，$d_k = 64$。不縮放的分數，標準差會是 8 嗎？寫下你的估計，取一位小數，像 `5.0`。
 
-# %% [markdown] lang="en" key="units-claim" of="5f685c1ca9c0" tags=[]
+# %% [markdown] lang="en" key="units-claim" of="163a3971fab0" tags=[]
 # Rounding apart, they are identical. The reason is short: the parameters of the side without scaling are smaller by $d_k^{1/4}$, so the gradients for them are larger by $d_k^{1/4}$. The steps of SGD follow the gradient, so $\eta$ is divided by $d_k^{1/4}$ twice; those of Adam disregard its size, and once is enough (the tiny constant by which Adam avoids dividing by 0 is left out here). With $W_Q$ and $W_K$ the sums are the same, since $Q = X W_Q$: their initial standard deviation $\sigma$ becomes $\sigma/d_k^{1/4}$, the rates change likewise, and all other parameters stay as they are.
 #
 # In other words, scaling does not teach the model anything new. To get the same training without it, $\sigma$ and $\eta$ must **change with $d_k$**. Whoever races "scaled" against "raw" holds four knobs: $d_k$, $\sigma$, $\eta$ and the optimizer. To turn only one of them and draw a conclusion is not a fair race.
