@@ -10,6 +10,7 @@ from decimal import Decimal
 from fractions import Fraction
 
 import numpy as np
+from sly_answers import SLY_RIGHT, SLY_WRONG
 
 from andrea_lesson.exercises import BROKEN, EXERCISES, RIGHT, solutions, zoo
 
@@ -691,7 +692,7 @@ def compares_with_package(attend):
 P, B = "causality", "catch_broken"
 WRONG_ANSWERS |= {
     "probe, True": (P, lambda attend: True, "probe_always"),
-    "probe, False": (P, lambda attend: False, "probe_always"),
+    "probe, False": (P, lambda attend: False, "probe_always_false"),
     "probe, a number": (P, probe(lambda moved, _: moved), "probe_not_boolean"),
     "probe, text": (P, lambda attend: "True", "probe_not_boolean"),
     "probe, 1": (P, lambda attend: 1, "probe_not_boolean"),
@@ -741,3 +742,6 @@ WRONG_ANSWERS |= {
     "catch, a small probe": (B, small_probe, "catch_few"),
     "catch, too strict": (B, too_strict, "catch_accused"),
 }
+
+RIGHT_ANSWERS |= SLY_RIGHT
+WRONG_ANSWERS |= SLY_WRONG

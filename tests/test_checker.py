@@ -4,6 +4,8 @@ import subprocess
 import sys
 import textwrap
 import types
+import warnings
+from itertools import count
 
 import answers
 import numpy as np
@@ -159,6 +161,63 @@ def test_settings_of_numpy_are_left_as_they_were():
     assert np.geterr() == before
 
 
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_a_student_may_have_asked_numpy_to_raise_or_python_to_raise_for_warnings(name):
+    with np.errstate(all="raise"), warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert getattr(check, name)(getattr(solutions, name)).passed
+        assert np.geterr()["under"] == "raise"
+
+
+@pytest.mark.parametrize("name", sorted(set(FUNCTIONS) - {"causal_mask_from_scratch"}))
+def test_what_an_answer_kept_of_an_earlier_call_is_no_answer_to_the_next(name):
+    for _ in range(5):
+        kept = {}
+
+        def answer(*given, kept=kept):
+            sizes = str([np.shape(one) for one in given])
+            return kept.setdefault(sizes, getattr(solutions, name)(*given))
+
+        assert not getattr(check, name)(answer).passed
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_what_is_wanted_does_not_lie_in_reach(name):
+    def answer(*given):
+        frame = sys._getframe()
+        while frame is not None:
+            if "wanted" in frame.f_locals:
+                return frame.f_locals["wanted"][len(frame.f_locals["results"])]
+            frame = frame.f_back
+        return np.eye(2)
+
+    assert not getattr(check, name)(answer).passed
+
+
+def test_a_probe_cannot_go_by_the_order_in_which_it_is_asked():
+    def by_order():
+        calls = count()
+        return lambda attend: next(calls) < 6
+
+    assert sum(check.causality(by_order()).passed for _ in range(10)) <= 1
+
+
+def test_a_message_can_be_shown_whatever_came():
+    half = "\ud800"  # half a character, which no page can hold
+
+    def raises(T, window):
+        raise ValueError(half)
+
+    for verdict in (
+        check.kinds_of_masks({"encoder": half}),
+        check.kinds_of_masks({half: 1}),
+        check.my_d_k(half, seed=1),
+        check.sliding_window(raises),
+    ):
+        assert verdict.state == "wrong"
+        verdict._repr_html_().encode("utf-8")
+
+
 def test_an_endless_loop_can_be_interrupted_and_the_next_check_runs():
     program = textwrap.dedent("""
         import _thread, signal, threading
@@ -205,6 +264,14 @@ def test_the_message_says_in_which_line_the_error_was_and_for_which_input():
     al.set_language("en")
     message = check.softmax_temperature(answer).message
     assert "line 3 of the function" in message
+
+    def helper(scores):  # has lines of its own, which are not the answer's
+        return scores @ scores
+
+    def asks_helper(scores, temperature):
+        return helper(scores / temperature)
+
+    assert "line 2 of the function" in check.softmax_temperature(asks_helper).message
     assert "scores (" in message
     assert "test_checker.py:" in message  # what was tested
 
@@ -297,6 +364,9 @@ def test_hints_go_a_step_further_each_time_and_stay_at_the_last(monkeypatch):
     assert said[2] == said[3] == said[4]
     assert hint("sliding_window", 1).message == said[0]
     assert hint("sliding_window").message == said[1]
+    assert hint("sliding_window", 99).message == said[2]
+    for bad in ("2", 1.5, np.nan, [1]):
+        assert hint("sliding_window", bad).words.key == "hint_number"
 
 
 def test_a_solution_opens_after_an_attempt_only(monkeypatch):
@@ -334,9 +404,13 @@ def test_attempts_are_told_and_a_broken_hook_costs_nothing(monkeypatch):
 
 def test_an_unknown_name_is_answered_by_a_sentence():
     al.set_language("en")
-    with pytest.raises(AttributeError, match="do you mean sliding_window"):
+    with pytest.raises(AttributeError, match="perhaps you mean sliding_window"):
         _ = check.slidin_window
     with pytest.raises(KeyError, match=r"^There is no exercise “softmax”"):
         hint("softmax")
+    for bad in ([1], {}, None, 3, np.ones(2)):
+        for ask in (hint, question, solution):
+            with pytest.raises(KeyError, match=r"^There is no exercise “\w+”\."):
+                ask(bad)
     assert "sliding_window" in dir(check)
     assert not hasattr(check, "_ipython_canary_method_should_not_exist_")

@@ -187,6 +187,7 @@ def run_tests(tmp_path, tests, change=None):
     copy.mkdir()
     for path in PACKAGE.glob("*.py"):
         shutil.copy(path, copy)
+    shutil.copytree(PACKAGE / "words", copy / "words")  # labels.py needs them
     if change:
         name, old, new = change
         source = (copy / name).read_text(encoding="utf-8")

@@ -144,6 +144,18 @@ def _():
     return abs(match_means()[2]) < 0.1
 
 
+@statement(
+    "training-answer",
+    "後來權重快到 1，只能一點一點往上；對角線卻還在變深",
+    "Later the weights are close to 1 and creep, while the diagonal goes on growing",
+)
+def _():
+    weight, match = history().right_weight, history().match
+    close = int(np.argmax(weight > 0.95))
+    grown = [match[at][:, :32].diagonal().mean() for at in (close, -1)]
+    return weight[-1] - weight[close] < 0.05 and grown[1] > grown[0] + 1
+
+
 # -- 5.3 -------------------------------------------------------------------------------------------
 
 

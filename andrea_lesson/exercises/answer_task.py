@@ -295,6 +295,7 @@ MY_KV_CACHE = PersonalTask(
     {
         "keys_only": lambda n_layer, d_model, T: 4 * n_layer * d_model * T,
         "numbers_for_bytes": lambda n_layer, d_model, T: 2 * n_layer * d_model * T,
+        "megabytes": lambda n_layer, d_model, T: 2 * 4 * n_layer * d_model * T / 1e6,
         "one_layer": lambda n_layer, d_model, T: 2 * 4 * d_model * T,
         "one_token": lambda n_layer, d_model, T: 2 * 4 * n_layer * d_model,
     },

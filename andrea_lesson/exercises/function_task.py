@@ -70,12 +70,16 @@ class FunctionTask:
         check_is_function(answer, self.arguments)
         cases = self.cases(np.random.default_rng())
         cases.append(_again(cases[0]))
-        stages = list(dict.fromkeys(case.stage for case in cases))
-        for stage in stages:
-            self._judge_stage(answer, stage, [case for case in cases if case.stage == stage])
+        passed: list[Case] = []
+        for stage in dict.fromkeys(case.stage for case in cases):
+            here = [case for case in cases if case.stage == stage]
+            self._judge_stage(answer, stage, here, passed)
+            passed += here
         return Words("passed_function", {"count": len(cases)})
 
-    def _judge_stage(self, answer: Function, stage: str, cases: Sequence[Case]) -> None:
+    def _judge_stage(
+        self, answer: Function, stage: str, cases: Sequence[Case], passed: Sequence[Case]
+    ) -> None:
         results: list[AnyArray] = []
         for case in cases:
             try:
@@ -86,7 +90,7 @@ class FunctionTask:
                 if stage != ORDINARY:
                     why = Words("why_raised", wrong.words.values)
                     raise Wrong(f"stage_{stage}", why=why) from None
-                self._name_slip(results, self._wanted(cases[: len(results)]), cases)
+                self._name_slip(results, self._wanted(cases[: len(results)]), cases, passed)
                 raise
         wanted = self._wanted(cases)
         differ = [
@@ -95,10 +99,12 @@ class FunctionTask:
         ]
         if not any(differ):
             return
-        self._name_slip(results, wanted, cases)
+        place = differ.index(True)
+        if cases[place].only:
+            raise Wrong(f"slip_{cases[place].only}")
+        self._name_slip(results, wanted, cases, passed)
         if len(results) > 1 and all(np.array_equal(results[0], other) for other in results[1:]):
             raise Wrong("ignores_input")
-        place = differ.index(True)
         result, want = results[place], wanted[place]
         check_shape(result, want)
         if stage == ORDINARY and self.look is not None:
@@ -119,15 +125,27 @@ class FunctionTask:
         return not _agrees(result, self.slips[case.only], case)
 
     def _name_slip(
-        self, results: list[AnyArray], wanted: list[AnyArray], cases: Sequence[Case]
+        self,
+        results: list[AnyArray],
+        wanted: list[AnyArray],
+        cases: Sequence[Case],
+        passed: Sequence[Case],
     ) -> None:
-        """Raise the first slip that gives every one of the results, if they are not all right."""
+        """Raise the first slip that gives every one of the results, if they are not all right.
+
+        One that would not have passed where the answer did is not the cause.
+        """
         if all(close(result, want) for result, want in zip(results, wanted, strict=True)):
             return
         for name, slip in self.slips.items():
-            if all(_agrees(result, slip, case) for result, case in zip(results, cases)):  # noqa: B905
+            if _agree(results, slip, cases) and _agree(self._wanted(passed), slip, passed):
                 # "slip:variant" is another face of the same slip
                 raise Wrong(f"slip_{name.partition(':')[0]}")
+
+
+def _agree(results: list[AnyArray], slip: Function, cases: Sequence[Case]) -> bool:
+    """Whether a slip gives every one of the results, of which there may be fewer than cases."""
+    return all(_agrees(result, slip, case) for result, case in zip(results, cases))  # noqa: B905
 
 
 def _agrees(result: AnyArray, slip: Function, case: Case) -> bool:

@@ -177,6 +177,7 @@ def _tiles(rng: Rng) -> list[Case]:
     for T, tile in ((12, 4), (11, 4), (11, 4), (5, 8), (7, 1), (9, 2)):
         scores = rng.standard_normal(T) * 3
         cases.append(Case((np.sort(scores) if tile == 4 else scores, tile)))
+    cases.append(Case((rng.standard_normal(8) - 20, 3)))  # all of them negative
     large = rng.integers(-3, 4, 7) + np.repeat([-1000.0, 1000.0], [3, 4])
     return [*cases, Case((rng.standard_normal(1), 3), "single"), Case((large, 3), "large")]
 
@@ -199,6 +200,9 @@ RUNNING_SOFTMAX = FunctionTask(
     {
         "sum_not_shrunk": lambda s, tile: _running(s, tile, rescale=False),
         "tail_dropped": lambda s, tile: _running(s, tile, tail=False),
+        "maximum_from_zero": lambda s, tile: np.array(
+            [m := max(0.0, float(s.max())), np.exp(s - m).sum()]
+        ),
         "last_tile_only": lambda s, tile: solutions.running_softmax(
             s[(len(s) - 1) // tile * tile :], tile
         ),

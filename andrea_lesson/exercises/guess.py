@@ -21,7 +21,7 @@ from ..panels.base import keepsake, strict
 from ..panels.layout import lay_out
 from ..panels.printed import still
 from ..panels.settings import short
-from .guess_kinds import CellsKind, CurveKind, GuessError
+from .guess_kinds import CellsKind, CurveKind, GuessError, told
 from .guess_words import FloatArray, share_of, words_of
 from .progress import guesses, the_record
 
@@ -166,16 +166,20 @@ class Guess(widgets.VBox):  # type: ignore[misc]
                 self._values = _drafts[self.name]
             return
         fitting = [
-            one for one in earlier if self._kind.same_question(one) and self._fits(one.get("guess"))
+            one
+            for one in earlier
+            if self._kind.same_question(one) and self._fits(one.get("guess"), whole=True)
         ]
         if fitting:
-            self._values = fitting[-1]["guess"]
+            self._values = self._kind.read(fitting[-1]["guess"])
             self._try(lambda: self._reveal(self._measure()))
 
-    def _fits(self, values: Any) -> bool:
+    def _fits(self, values: Any, *, whole: bool = False) -> bool:
         try:
-            self._kind.read(values)
-        except (GuessError, TypeError, ValueError):
+            values = self._kind.read(values)
+            if whole:
+                self._kind.check_whole(values)
+        except GuessError:
             return False
         return True
 
@@ -183,13 +187,14 @@ class Guess(widgets.VBox):  # type: ignore[misc]
 
     def _asked(self, widget: Any, content: dict[str, Any], buffers: Any) -> None:
         """Do what was drawn or pressed, and always answer with the state."""
-        self._echo[str(content.get("view"))] = int(content.get("id", 0))
+        number, values = content.get("id"), content.get("values")
+        self._echo[str(content.get("view"))] = number if isinstance(number, int) else 0
         acts: dict[str, Callable[[], None]] = {
-            "draw": lambda: self._draw(self._kind.read(content["values"])),
-            "commit": lambda: self._commit_values(content["values"]),
+            "draw": lambda: self._draw(self._kind.read(values)),
+            "commit": lambda: self._commit_values(values),
             "anew": self._anew,
         }
-        self._try(acts[content["type"]])
+        self._try(acts.get(str(content.get("type")), lambda: None))
 
     def _commit_values(self, values: Any) -> None:
         if not self.committed:
@@ -284,14 +289,15 @@ def guess_curve(
     ValueError
         If `x` or `y_limits` make no plot.
     """
-    places = np.asarray(x, dtype=float)
+    _check_name(name)
+    places, ends = _numbers("x", x), _numbers("y_limits", y_limits)
     if places.ndim != 1 or not 2 <= places.size <= _MOST_POINTS:
         raise ValueError(f"x must hold 2 to {_MOST_POINTS} numbers; got shape {places.shape}.")
     if not np.isfinite(places).all() or (np.diff(places) <= 0).any():
         raise ValueError("x must be finite and ascending; got numbers that are not.")
-    low, high = (float(end) for end in y_limits)
-    if not (np.isfinite([low, high]).all() and low < high):
-        raise ValueError(f"y_limits must be two finite numbers, low < high; got {y_limits!r}.")
+    if ends.shape != (2,) or not 0 < ends[1] - ends[0] < np.inf:
+        raise ValueError(f"y_limits must be two finite numbers, low < high; got {told(y_limits)}.")
+    low, high = map(float, ends)
     if (log_x and places[0] <= 0) or (log_y and low <= 0):
         raise ValueError("x and y_limits must be greater than 0 where they are logarithmic.")
     shares = share_of(places, places[0], places[-1], log_x)
@@ -348,9 +354,11 @@ def guess_cells(
     ValueError
         If there are too many cells, or as many names as there are not places.
     """
-    counts = [int(count) for count in shape]
-    if len(counts) != 2 or not all(1 <= count <= _MOST_CELLS for count in counts):
-        raise ValueError(f"shape must be two numbers from 1 to {_MOST_CELLS}; got {shape!r}.")
+    _check_name(name)
+    counts = _numbers("shape", shape).tolist()
+    if len(counts) != 2 or not all(count in range(1, _MOST_CELLS + 1) for count in counts):
+        raise ValueError(f"shape must be two numbers from 1 to {_MOST_CELLS}; got {told(shape)}.")
+    counts = [int(count) for count in counts]
     for what, names, count in zip(
         ("row_names", "column_names"), (row_names, column_names), counts, strict=True
     ):
@@ -367,6 +375,19 @@ def guess_cells(
         "keys": {"title": title},
     }
     return Guess(name, truth, CellsKind(spec))
+
+
+def _check_name(name: Any) -> None:
+    """Refuse a name that cannot be written into a file: it would take all progress with it."""
+    if not (isinstance(name, str) and name and name.isprintable()):
+        raise ValueError(f"name must be text such as '02_spread'; got {told(name)}.")
+
+
+def _numbers(name: str, values: Any) -> FloatArray:
+    try:
+        return np.atleast_1d(np.asarray(values, dtype=float))
+    except (TypeError, ValueError, OverflowError):
+        raise ValueError(f"{name} must hold numbers; got {told(values)}.") from None
 
 
 def _apart(shares: FloatArray, words: Sequence[str]) -> list[tuple[float, str]]:

@@ -47,8 +47,10 @@ class CurveKind:
             numbers = [] if isinstance(values, (str, bytes, dict)) else list(values)
             if not numbers or any(isinstance(one, (str, bytes)) for one in numbers):
                 raise TypeError
+            if np.iscomplexobj(values):  # NumPy would cut off the imaginary part
+                raise TypeError
             given = np.array(numbers, dtype=float)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             raise GuessError(label("guess_no_numbers", came=told(values))) from None
         if given.shape != (count,):
             came = given.size if given.ndim == 1 else str(given.shape)
@@ -241,5 +243,8 @@ def plain(values: FloatArray) -> list[Any]:
 
 def told(value: Any) -> str:
     """Write what came, whatever it is, so that it fits into a sentence."""
-    text = " ".join(str(value).split())
+    try:
+        text = " ".join(str(value).split()).encode("utf-8", "replace").decode("utf-8")
+    except Exception:  # an object may fail to speak
+        text = type(value).__name__
     return text if len(text) <= 40 else text[:39] + "…"

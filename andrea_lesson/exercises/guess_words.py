@@ -18,6 +18,8 @@ _CLOSE_FACTOR, _CLOSE_SHARE = 1.25, 0.06
 
 def words_of(key: str) -> str:
     """The words of a label, or words as they are; without the signs of a formula."""
+    if not isinstance(key, str):
+        raise TypeError(f"words must be text; got {type(key).__name__}.")
     words = label(key) if key in LABELS else key
     return words.replace("$", "").replace("\\,", " ").replace("\n", " ")
 

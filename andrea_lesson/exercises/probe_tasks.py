@@ -110,8 +110,10 @@ class CausalityTask:
         if not any(said[True].values()) and all(said[False].values()):
             raise Wrong("probe_reversed")
         answers = list(says.values())
-        if all(answers) or not any(answers):
-            raise Wrong("probe_always", answer=str(answers[0]))
+        if not any(answers):
+            raise Wrong("probe_always_false")
+        if all(answers):
+            raise Wrong("probe_always", answer="True")
         for wanted, key in ((True, "probe_accuses"), (False, "probe_misses")):
             for name, answer in said[wanted].items():
                 if answer is not wanted:

@@ -27,18 +27,24 @@ _records: dict[str, Record] = {}
 
 def folder() -> Path | None:
     """Where progress is kept; None if it stays in memory."""
-    named = os.environ.get(VARIABLE, "").strip()
-    if named == MEMORY:
+    named = _named()
+    if named.lower() == MEMORY:
         return None
     if named:
-        return Path(named).expanduser()
+        return Path(os.path.expanduser(named)).absolute()  # of an unknown user it stays "~user"
     return Path(platformdirs.user_data_dir("andrea-lesson", appauthor=False)) / "progress"
 
 
 def the_record() -> Record:
     """Return the record of the folder in force, the same one each time."""
-    where = folder()
-    return _records.setdefault(str(where), Record(where))
+    named = _named()
+    if named not in _records:  # once: a relative folder stays where it was
+        _records[named] = Record(folder())
+    return _records[named]
+
+
+def _named() -> str:
+    return os.environ.get(VARIABLE, "").strip()
 
 
 def record(exercise: str, passed: bool) -> None:

@@ -8,6 +8,7 @@ group.  So: native radio buttons and boxes in a fieldset, and Python judges.
 """
 
 import random
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ import traitlets
 from IPython.display import display
 
 from ..labels import get_language, label, language
+from .guess_kinds import told
 from .progress import the_record
 from .quiz_questions import NOTEBOOKS, QUESTIONS, Question
 
@@ -103,7 +105,15 @@ class Quiz(widgets.VBox):  # type: ignore[misc]
         -------
         str
             What is said of the answer.
+
+        Raises
+        ------
+        ValueError
+            If there is no such question or choice.
         """
+        places = range(len(self._orders))
+        if question not in places or not _are_in(choices, len(self._orders[question])):
+            raise ValueError(label("quiz_no_such_answer", of=len(places)))
         with language(self.language):
             self._judge(question, sorted(self._orders[question][place] for place in choices))
             self._show()
@@ -140,7 +150,8 @@ class Quiz(widgets.VBox):  # type: ignore[misc]
 
     def _asked(self, widget: Any, content: dict[str, Any], buffers: Any) -> None:
         if content.get("type") == "answer":
-            self.answer(int(content["question"]), [int(place) for place in content["chosen"]])
+            with suppress(ValueError):  # the page sends only what there is
+                self.answer(content.get("question", -1), content.get("chosen", []))
 
     def _show(self) -> None:
         self.sheet.answers = [
@@ -204,11 +215,17 @@ def quiz(notebook: str) -> Quiz:
     ValueError
         If there are no questions to that notebook.
     """
-    asked = {name: one for name, one in QUESTIONS.items() if one.notebook == notebook}
-    if not asked:
+    if not isinstance(notebook, str) or notebook not in NOTEBOOKS:
         choices = label("list_comma").join(NOTEBOOKS)
-        raise ValueError(label("quiz_no_such", choices=choices, value=notebook))
+        raise ValueError(label("quiz_no_such", choices=choices, value=told(notebook)))
+    asked = {name: one for name, one in QUESTIONS.items() if one.notebook == notebook}
     return Quiz(notebook, asked)
+
+
+def _are_in(choices: Any, count: int) -> bool:
+    return isinstance(choices, (list, tuple)) and all(
+        isinstance(one, int) and one in range(count) for one in choices
+    )
 
 
 def _order(name: str, question: Question) -> list[int]:

@@ -233,6 +233,6 @@ def _patiently(write: Callable[[], None]) -> None:
     return write()
 
 
-def reason_of(problem: OSError) -> str:
+def reason_of(problem: Exception) -> str:
     """Why the system refused, in its own words."""
-    return problem.strerror or type(problem).__name__
+    return str(getattr(problem, "strerror", None) or type(problem).__name__)

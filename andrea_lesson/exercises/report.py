@@ -43,17 +43,15 @@ def report(path: str | os.PathLike[str] | None = None) -> Path:
         If it cannot be written there.
     """
     now = datetime.now().astimezone()
-    target = (
-        Path(path).expanduser() if path is not None else Path(f"andrea-report-{now:%Y-%m-%d}.html")
-    )
-    page = page_of(the_record().read(), now).encode("utf-8")
+    page = page_of(the_record().read(), now).encode("utf-8", "replace")
+    named = f"andrea-report-{now:%Y-%m-%d}.html" if path is None else path
     try:
-        target = target.absolute()
+        target = Path(os.path.expanduser(os.fsdecode(named))).absolute()
         if os.path.lexists(target) and not _is_report(target):
             raise ReportError(label("report_in_the_way", path=target))
         _write(target, page)
-    except OSError as problem:
-        words = {"path": target, "reason": reason_of(problem)}
+    except (OSError, TypeError, ValueError) as problem:  # a number; a path with a character 0
+        words = {"path": named, "reason": reason_of(problem)}
         raise ReportError(label("report_not_written", **words)) from problem
     return target
 

@@ -214,13 +214,15 @@ def _line(function: Callable[..., Any], error: BaseException) -> int | None:
     """The last line of the student's own code that the exception passed through."""
     if not isinstance(function, FunctionType):
         return None
-    file = function.__code__.co_filename
+    code = function.__code__
+    first, last = code.co_firstlineno, max(line or 0 for *_, line in code.co_lines())
     own = [
         frame.lineno
         for frame in traceback.extract_tb(error.__traceback__)
-        if frame.filename == file and frame.lineno
+        # a function beside it, which it calls, has lines of its own
+        if frame.filename == code.co_filename and first <= (frame.lineno or 0) <= last
     ]
-    return own[-1] - function.__code__.co_firstlineno + 1 if own else None
+    return own[-1] - first + 1 if own else None
 
 
 def _text(error: BaseException) -> str:

@@ -456,7 +456,9 @@ def keepsake(png: str, words: str) -> str:
 
     JupyterLab prefers the live widget over the PNG in the same output and, in a notebook that
     it trusts, says "model not found" once the kernel is gone.  This second output stays out of
-    sight beside a live panel or a PNG; beside neither it steps in for the first one.
+    sight beside a live panel or a PNG; beside neither it steps in for the first one.  It also
+    stays out of sight in front ends built otherwise, and in browsers that know no ``:has()``
+    (Firefox before 121), which pass over each rule that has it.
     """
     dead = ".jp-OutputArea-child:not(:has(.andrea-panel)):not(:has(img))"
     still = ".jp-OutputArea-child:has(> .jp-OutputArea-output .andrea-still)"
@@ -464,8 +466,10 @@ def keepsake(png: str, words: str) -> str:
     width, height = struct.unpack(">II", base64.b64decode(png[:32])[16:24])  # of its header
     return (
         f'<div class="andrea-still {mine}" role="img" aria-label="{html.escape(words)}"><style>'
+        f".andrea-still {{display: none}}"
         f"{still} {{display: none}}"
         f"{dead} + {still} {{display: flex}}"
+        f"{dead} + {still} .andrea-still {{display: block}}"
         f"{dead}:has(+ .jp-OutputArea-child .andrea-still) {{display: none}}"
         f".{mine} {{aspect-ratio: {width}/{height}; max-width: {width}px; "
         f"background: url(data:image/png;base64,{png}) no-repeat; background-size: contain}}"

@@ -14,7 +14,7 @@ from .picture import Axis, Bars, Chart, Matrix, Part, Picture
 WIDTH = 928  # pixels: what JupyterLab leaves beside its file browser at 1366 × 768
 GROWTH = 1.25  # times which a large picture may grow where the screen is wider
 LARGE_WIDTH, ZOOM = 1180, 1.45  # for a projector: the file browser folded away, larger type
-SIDE = 400  # for the controls beside a large picture
+SIDE = 415  # for the controls beside a large picture
 EM = 13.0  # pixels of a label
 LINE = 18.0  # pixels from one line of text to the next
 NUMBERS, SLANTED = 17.0, 54.0  # over columns, for numbers and for slanted names

@@ -1,7 +1,7 @@
 // What a live view is made of, and how it follows the picture.  See live_looks.js.
 
-const LINES = 1080; // of the projector for which large type is meant
-const BESIDE = 1580; // pixels on it that controls and picture take side by side
+const TALL = 960; // pixels of a notebook on the projector for which large type is meant
+const BESIDE = 1480; // pixels that controls and picture take side by side there
 const BENEATH = 76; // pixels, before the zoom, of the lines beneath a picture
 
 /** Elements, canvases and tables; what a reader does with them is in live.js. */
@@ -336,16 +336,16 @@ class Stage {
   }
 
   /**
-   * A large panel is to be seen whole.  The fewer lines a projector has, the larger it throws
-   * each of them: type keeps its share of the height.  Where there is room, the controls go
-   * beside the picture.
+   * A large panel is to be seen whole.  The fewer pixels a projector has, the larger it throws
+   * each of them: type keeps its share of the height, down to the usual size.  Where there is
+   * room, the controls go beside the picture.
    */
   fitProjector() {
     const panel = this.root.closest(".andrea-large");
     if (!panel) return;
     const screen = this.root.closest(".jp-WindowedPanel-outer");
     this.tall = screen?.clientHeight || Infinity;
-    this.share = screen ? Math.min(Math.max(window.innerHeight / LINES, 0.7), 1.25) : 1;
+    this.share = screen ? Math.min(Math.max(this.tall / TALL, 0.67), 1.25) : 1;
     panel.style.setProperty("--andrea-share", this.share);
     panel.classList.toggle("andrea-beside", panel.clientWidth >= BESIDE * this.share);
   }

@@ -37,8 +37,8 @@ CHECK_WORDS: dict[str, tuple[str, str]] = {
         "it chooses the figures of the question.",
     ),
     "bad_seed": (
-        "亂數種子 seed 要填大於或等於 0 的整數。",
-        "The seed must be a whole number, 0 or more.",
+        "亂數種子 seed 要填大於或等於 0 的整數，不加引號。",
+        "The seed must be a whole number, 0 or more, without quotes.",
     ),
     # -- a function that does not run ------------------------------------------------------------
     "not_a_function": (
@@ -109,9 +109,9 @@ CHECK_WORDS: dict[str, tuple[str, str]] = {
         "comma after it.",
     ),
     "returned_number": (
-        "函式回傳的是單一個數（{came}），要的是陣列；是不是多加總了一次？",
+        "函式回傳的是單一個數（{came}），要的是陣列；是不是多加總了一次，或只回傳了其中一項？",
         "Your function returned a single number ({came}); an array is wanted. "
-        "Is there one sum too many?",
+        "Is there one sum too many, or only one of the entries?",
     ),
     "returned_table": (
         "函式回傳的是表格（{came}），要的是 NumPy 陣列；用 .to_numpy() 轉換。",
@@ -314,6 +314,12 @@ CHECK_WORDS: dict[str, tuple[str, str]] = {
         "不管給什麼，你的探測都回傳 {answer}；要看 attend 的輸出來判斷。",
         "Your probe returns {answer} whatever comes; judge by what attend returns.",
     ),
+    "probe_always_false": (
+        "不管給什麼，你的探測都回傳 False，連看不到未來的也一樣；看看是不是連換掉的那一列也拿來比，"
+        "或是改之前忘了複製。",
+        "Your probe returns False whatever comes, even where nothing sees the future; does it "
+        "compare the changed row itself, or change the arrays without a copy?",
+    ),
     "probe_accuses": (
         "你的探測把一種看不到未來的注意力判成了偷看：{which}。",
         "Your probe accuses an attention that does not see the future: {which}.",
@@ -396,5 +402,5 @@ CHECK_WORDS: dict[str, tuple[str, str]] = {
         "沒有「{name}」這個練習{near}。",
         "There is no exercise “{name}”{near}.",
     ),
-    "perhaps": ("；是不是要找 {name}？", "; do you mean {name}?"),
+    "perhaps": ("；要找的可能是 {name}", "; perhaps you mean {name}"),
 }

@@ -188,6 +188,11 @@ GUESS_LABELS: dict[str, tuple[str, str]] = {
         "小測驗：執行這個儲存格，就能作答。",
         "Quiz: run this cell to answer it.",
     ),
+    "quiz_no_such_answer": (
+        "沒有這一題或這個選項：題目從 0 到 {of} − 1，選項是串列，也從 0 數起。",
+        "There is no such question or choice: questions go from 0 to {of} − 1, and choices are a "
+        "list of places from 0.",
+    ),
     "quiz_no_such": (
         "notebook 必須是 {choices} 其中之一；收到的是「{value}」。",
         "notebook must be one of {choices}; got “{value}”.",

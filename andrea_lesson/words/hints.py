@@ -280,8 +280,10 @@ HINT_WORDS: dict[str, tuple[str, str]] = {
         "Start from attention_one_head, and swap only the last two axes instead of K.T.",
     ),
     "hint_attention_complete_2": (
-        '"causal" 要對齊右下角：np.tri 的第三個引數 k 是 T_k − T_q。',
-        '"causal" ends at the bottom right: the third argument of np.tri, k, is T_k − T_q.',
+        '是不是 "causal"，用 isinstance(mask, str) 判斷，陣列不能和文字比；三角形要對齊右下角：'
+        "np.tri 的第三個引數 k 是 T_k − T_q。",
+        'Tell "causal" by isinstance(mask, str), as an array cannot be compared with a text; the '
+        "triangle ends at the bottom right: the third argument of np.tri, k, is T_k − T_q.",
     ),
     "hint_attention_complete_3": (
         "np.broadcast_to(mask, scores.shape) 把三種遮罩都變成同一種形狀，axis 全部用 −1。",

@@ -239,7 +239,7 @@ NOTEBOOK_LABELS: dict[str, tuple[str, str]] = {
     "sigma": ("初始標準差 σ", "initial σ"),
     "optimiser": ("最佳化器", "optimizer"),
     "right_weight": ("正確卡片的權重", "weight on the right card"),
-    "match_part": ("W_Q W_Kᵀ 的哪裡", "part of W_Q W_Kᵀ"),
+    "match_part": ("W_Q W_Kᵀ ÷ √d_k 的哪裡", "part of W_Q W_Kᵀ ÷ √d_k"),
     "same_topic": ("同一個主題", "the same topic"),
     "other_topics": ("別的主題", "other topics"),
     "books": ("書名", "books"),

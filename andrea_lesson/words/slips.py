@@ -382,6 +382,10 @@ SLIP_WORDS: dict[str, tuple[str, str]] = {
         "最大值變大時，舊的總和要乘上 exp（舊的最大值 − 新的最大值），你沒有乘。",
         "When the maximum grows, the old sum must shrink by exp(old maximum − new); yours did not.",
     ),
+    "slip_maximum_from_zero": (
+        "最大值從 0 算起，全是負數的一列就錯了；要從 −∞ 算起。",
+        "Your maximum begins at 0, which is wrong for a row of negative scores; begin at −∞.",
+    ),
     "slip_last_tile_only": (
         "只算了最後一塊；前面的總和要留著。",
         "Only the last tile counts; keep the sum of those before.",
@@ -490,6 +494,10 @@ SLIP_WORDS: dict[str, tuple[str, str]] = {
     "slip_numbers_for_bytes": (
         "這是數的個數；每個 float32 占 4 個位元組。",
         "That counts numbers; each float32 takes 4 bytes.",
+    ),
+    "slip_megabytes": (
+        "這是 MB（百萬位元組）；要的是位元組的個數。",
+        "That is in MB, millions of bytes; the number of bytes is wanted.",
     ),
     "slip_one_layer": (
         "這只是一層；每一層都要存。",

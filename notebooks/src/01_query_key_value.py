@@ -420,12 +420,12 @@ al.table(
 # %% [markdown] lang="zh-Hant" key="my-d-k" tags=[]
 # **練習**　你自己的模型：$d_k$（2 分鐘，難度 1／3）
 #
-# 填一個自己的整數當 `seed`，例如學號的後四碼，執行以後就有一個你自己的模型。算好它的 $d_k$，填進再下面那一格。要提示：`al.hint("my_d_k")`。
+# 填一個自己的整數當 `seed`，例如學號的後四碼（開頭的 0 不寫），執行以後就有一個你自己的模型。算好它的 $d_k$，填進再下面那一格。要提示：`al.hint("my_d_k")`。
 
-# %% [markdown] lang="en" key="my-d-k" of="6436e56847b5" tags=[]
+# %% [markdown] lang="en" key="my-d-k" of="234bb189c0e9" tags=[]
 # **Exercise**　A model of your own: $d_k$ (2 minutes, difficulty 1 of 3)
 #
-# Put a whole number of your own for `seed`, the last digits of your student number perhaps, and run the cell: it shows a model of your own. Work out its $d_k$ and write it in the cell after that. For a hint: `al.hint("my_d_k")`.
+# Put a whole number of your own for `seed`, the last digits of your student number perhaps (without zeros in front), and run the cell: it shows a model of your own. Work out its $d_k$ and write it in the cell after that. For a hint: `al.hint("my_d_k")`.
 
 # %% key="question-my-d-k" tags=[]
 seed = None  # 0 … 999999

@@ -895,12 +895,12 @@ al.check.sliding_window(sliding_window)
 # %% [markdown] lang="zh-Hant" key="my-allowed-cells" tags=[]
 # **練習**　你的視窗有幾格是 True（4 分鐘，難度 2／3）
 #
-# 在 `seed` 填一個自己的整數，例如學號的後四碼，執行以後就知道你的 $T$ 和視窗有多大。先用紙筆算，再拿上面寫好的函式對答案，填進再下面那一格。要提示：`al.hint("my_allowed_cells")`。
+# 在 `seed` 填一個自己的整數，例如學號的後四碼（開頭的 0 不寫），執行以後就知道你的 $T$ 和視窗有多大。先用紙筆算，再拿上面寫好的函式對答案，填進再下面那一格。要提示：`al.hint("my_allowed_cells")`。
 
-# %% [markdown] lang="en" key="my-allowed-cells" of="b98e02e65dcd" tags=[]
+# %% [markdown] lang="en" key="my-allowed-cells" of="5153e5a52166" tags=[]
 # **Exercise**　How many cells your window opens (4 minutes, difficulty 2 of 3)
 #
-# Put a whole number of your own for `seed`, the last digits of your student number perhaps, and run the cell: it shows your $T$ and your window. Work it out with a pencil, compare with the function you wrote above, and write your answer in the cell after that. For a hint: `al.hint("my_allowed_cells")`.
+# Put a whole number of your own for `seed`, the last digits of your student number perhaps (without zeros in front), and run the cell: it shows your $T$ and your window. Work it out with a pencil, compare with the function you wrote above, and write your answer in the cell after that. For a hint: `al.hint("my_allowed_cells")`.
 
 # %% key="question-my-allowed-cells" tags=[]
 seed = None  # 0 … 999999

@@ -151,14 +151,14 @@ al.table(
 #
 # 換你拿紙筆算。只有兩個鍵，分數差幾分由你的亂數種子決定；第 2 課的溫度（temperature）$\tau$ 也來了：分數先除以 $\tau$，再做 softmax。分數高的那個鍵，權重是多少？
 #
-# 把 `seed` 改成你自己的整數，例如學號，題目就會出現，每個人的數字都不一樣。答案填進再下一格，寫成 `np.exp(…)` 的式子也可以。卡住了，就執行 `al.hint("my_weight")`。
+# 把 `seed` 改成你自己的整數，例如學號的後四碼（開頭的 0 不寫），題目就會出現，每個人的數字都不一樣。答案填進再下一格，寫成 `np.exp(…)` 的式子也可以。卡住了，就執行 `al.hint("my_weight")`。
 
-# %% [markdown] lang="en" key="my-weight" of="107635d78394" tags=[]
+# %% [markdown] lang="en" key="my-weight" of="d5ca45123b19" tags=[]
 # **Exercise**　The weight of one of two keys (3 minutes, difficulty 1 of 3)
 #
 # With pencil and paper. There are just two keys; your seed decides how far apart their scores are. The temperature $\tau$ of lesson 2 is back as well: divide the scores by $\tau$, then take softmax. What weight does the key with the higher score get?
 #
-# Give `seed` a whole number of your own, such as a student number, and the question appears; everyone gets other figures. Put your answer into the cell after it; an expression with `np.exp(…)` will do. Stuck? Run `al.hint("my_weight")`.
+# Give `seed` a whole number of your own, such as the last digits of your student number (without zeros in front), and the question appears; everyone gets other figures. Put your answer into the cell after it; an expression with `np.exp(…)` will do. Stuck? Run `al.hint("my_weight")`.
 
 # %% key="question-my-weight" tags=[]
 seed = None  # 0 … 999999

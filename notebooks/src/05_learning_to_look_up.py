@@ -68,11 +68,13 @@ al.set_language(LANGUAGE)
 # - 鍵（key）和值（value）都來自卡片：`cards @ W_K`、`cards @ W_V`；
 # - 輸出（output）是 32 本書各得幾分，最高分的就是回答。
 #
+# 向量有 64 個分量：前 32 個是主題，後 32 個是書名。讀者的向量在他想的主題那一格是 1，其他是 0；卡片有兩格不是 0，主題和書名各 $1/\sqrt{2}$，長度就是 1。
+#
 # 損失是「正確的書有多出乎意料」：把 32 個分數做一次 softmax，取正確那本的機率 $p$，算 $-\ln p$。
 #
 # **先猜猜看**　三個矩陣都還是亂數，這個頭什麼也不會。損失大約是多少？填一個數，或寫成 `np.log(…)`。
 
-# %% [markdown] lang="en" key="shelf" of="ecc3718f9b64" tags=["core"]
+# %% [markdown] lang="en" key="shelf" of="d746f2e278ed" tags=["core"]
 # ## 5.1　Starting from random numbers
 #
 # In the lessons so far $W_Q$, $W_K$ and $W_V$ were set by hand. In a real model nobody sets them: they begin as random numbers, and gradients teach them step by step. Let us train a head, and teach it to look things up.
@@ -82,6 +84,8 @@ al.set_language(LANGUAGE)
 # - the query comes from the reader's topic, `asked @ W_Q`;
 # - key and value both come from the card, `cards @ W_K` and `cards @ W_V`;
 # - the output gives each of the 32 books a number of points, and the highest is the answer.
+#
+# The vectors have 64 components, 32 for topics and then 32 for books. A reader's is 1 at the topic in mind and 0 elsewhere; a card's has two that are not 0, $1/\sqrt{2}$ at its topic and at its book, which makes its length 1.
 #
 # The loss is "how surprising the right book is": take softmax of the 32 numbers, then $-\ln p$, where $p$ is the probability of the right book.
 #
@@ -227,14 +231,14 @@ al.table(
 # %% [markdown] lang="zh-Hant" key="sharpen-claim" tags=["core"]
 # 剛開始大約是 $1/16$，也就是 16 張卡片平分；後來幾乎全落在正確的那一張。注意答對的比例走得比權重快：最高分的書對了就算答對，權重還可以繼續變準。
 #
-# 這個頭學到的東西藏在 $W_Q W_K^\top$ 裡：它的第 $a$ 列（row）第 $b$ 行（column）說的是，心裡想著主題 $a$ 的讀者，看到卡片上寫著 $b$，分數要加多少。$b$ 有 64 種：32 個主題和 32 本書。
+# 這個頭學到的東西藏在 $W_Q W_K^\top$ 裡：它的第 $a$ 列（row）第 $b$ 行（column）說的是，心裡想著主題 $a$ 的讀者，看到卡片上寫著 $b$，分數要加多少（兩格加起來，再乘上卡片的 $1/\sqrt{2}$）。$b$ 有 64 種：32 個主題和 32 本書。下面的數字和圖都已經除過 $\sqrt{d_k}$。
 #
 # **先猜猜看**　學完以後，這張 $32 \times 64$ 的表哪裡會亮？「同一個主題」那條對角線、別的主題、書名，三處的平均各是正的、負的，還是差不多 0？填 1、-1 或 0。
 
-# %% [markdown] lang="en" key="sharpen-claim" of="762cbac4c30d" tags=["core"]
+# %% [markdown] lang="en" key="sharpen-claim" of="722a1d314aa5" tags=["core"]
 # It begins at about $1/16$, an equal share for 16 cards, and ends with nearly everything on the right one. Note that accuracy is ahead of the weights: an answer is right as soon as the right book has most points, while the weights can still sharpen.
 #
-# What the head has learned is in $W_Q W_K^\top$: row $a$, column $b$ says how much is added to the score when a reader with topic $a$ in mind meets a card that says $b$. For $b$ there are 64 choices, 32 topics and 32 books.
+# What the head has learned is in $W_Q W_K^\top$: row $a$, column $b$ says how much is added to the score when a reader with topic $a$ in mind meets a card that says $b$ (the two are added, then multiplied by the $1/\sqrt{2}$ of the card). For $b$ there are 64 choices, 32 topics and 32 books. Numbers and picture below are divided by $\sqrt{d_k}$ already.
 #
 # **Guess first**　Where will this table of $32 \times 64$ light up? The diagonal "same topic", the other topics, the books: is the mean of each positive, negative or about 0? Write 1, -1 or 0.
 
@@ -269,6 +273,12 @@ panels.figure(panels.training_panel)
 
 # %% key="training-panel" tags=["core"]
 panels.training_panel()
+
+# %% [markdown] lang="zh-Hant" key="training-answer" tags=["core"]
+# 兩個幾乎同時冒出來：權重就是這張表的分數做 softmax，分數差一點，權重就差好幾倍。後來權重快到 1，只能一點一點往上；對角線卻還在變深。
+
+# %% [markdown] lang="en" key="training-answer" of="e5ea0e65b5a9" tags=["core"]
+# Both come up at nearly the same time, for the weights are softmax of the scores in this table, and a small lead in score makes a weight several times as large. Later the weights are close to 1 and creep, while the diagonal goes on growing.
 
 # %% [markdown] lang="zh-Hant" key="race" tags=["core"]
 # ## 5.3　賽跑：要不要除以 $\sqrt{d_k}$
@@ -466,9 +476,9 @@ panels.race_panel()
 #
 # 每一種用三個種子各訓練一次，表裡是三次的中位數。
 #
-# **先猜猜看**　訓練完，哪一種的訓練損失最低？填代號 1 到 5。
+# **先猜猜看**　訓練完，哪兩種的訓練損失最低？填兩個代號，像 `[4, 5]`。
 
-# %% [markdown] lang="en" key="leak" of="bbfa65c118bb" tags=["core"]
+# %% [markdown] lang="en" key="leak" of="d785e691ff13" tags=["core"]
 # ## 5.4　The leakage lab
 #
 # This section takes the mask of lesson 3 to pieces. We train a very small decoder: it reads a short text written for this course, character by character, and predicts the next one at each position. Model, text and random seed are all the same; only the mask differs:
@@ -481,10 +491,10 @@ panels.race_panel()
 #
 # Each was trained with three seeds; the tables show the median.
 #
-# **Guess first**　Which has the lowest training loss in the end? Write a number from 1 to 5.
+# **Guess first**　Which two have the lowest training loss in the end? Write two of the numbers, such as `[4, 5]`.
 
 # %% key="leak-guess" tags=["core"]
-guess = None  # 1 … 5
+guess = None  # [1 … 5, 1 … 5]
 
 # %% key="leak-training" tags=["core"]
 seeds = [training.load_leakage(seed=seed) for seed in (0, 1, 2)]
@@ -492,7 +502,7 @@ losses = [
     np.median([runs[v, al.get_language()].training_loss[-1] for runs in seeds])
     for v in training.VARIANTS
 ]
-al.show(guess=guess, measured=int(np.argmin(losses)) + 1)
+al.show(guess=guess, measured=[int(n) + 1 for n in sorted(np.argsort(losses)[:2])])
 al.table(mask=training.VARIANTS, training_loss=losses)
 
 # %% [markdown] lang="zh-Hant" key="leak-training-claim" tags=["core"]
