@@ -40,7 +40,7 @@ def lax(monkeypatch):
     monkeypatch.delenv("ANDREA_STRICT")
 
 
-def run_of(variant, text, seed=0):
+def run_of(variant, text, seed=leakage.TYPICAL):
     return leakage._loaded()[LeakageSetting(variant, text, seed=seed)]
 
 
@@ -97,7 +97,7 @@ def test_how_it_starts():
     for language in TEXTS:
         al.set_language(language)
         state = leakage_panel().state
-        assert (state.variant, state.text, state.seed) == ("causal", language, 0)
+        assert (state.variant, state.text, state.seed) == ("causal", language, leakage.TYPICAL)
         none = run_of("none", language)
         ahead = [sum(head[i, i + 1] for i in range(47)) for head in none.weights]
         assert ahead[state.head] == max(ahead)
@@ -106,6 +106,12 @@ def test_how_it_starts():
     for wrong in ({"variant": "some"}, {"text": "fr"}, {"head": -1}, {"row": 99}, {"head": 1.0}):
         with pytest.raises(settings.SettingError):
             leakage_panel(**wrong)
+
+
+@every_run
+def test_the_seed_to_start_with_is_a_typical_one(variant, text):
+    ends = {seed: run_of(variant, text, seed).honest_loss[-1] for seed in lab.SEEDS}
+    assert ends[leakage.TYPICAL] == pytest.approx(np.median([*ends.values()]), rel=0.07)
 
 
 def test_random_moves(monkeypatch):

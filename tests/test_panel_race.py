@@ -461,6 +461,8 @@ def test_it_draws_in_a_browser_and_a_click_or_enter_goes_to_a_cell(chromium, lan
     try:
         page.page.mouse.move(*page.cell("raw", 0, 8))
         assert al.label("race_chaotic") in page.reading
+        wanted = "d_k 4，學習率 η 1" if language == "zh-Hant" else "d_k 4, learning rate η 1"
+        assert page.reading.startswith(wanted)  # a d_k, not the number of a row
         page.page.mouse.click(*page.cell("raw", 3, 2))
         page.page.wait_for_function("sent.some((one) => one.type === 'select')")
         assert (panel.state.d_k, panel.state.eta) == (256, 0.001)

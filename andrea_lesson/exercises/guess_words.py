@@ -143,13 +143,14 @@ def summary_of(entry: dict[str, Any]) -> str:
         if entry["kind"] == "cells":
             return compare_cells(np.array(entry["guess"], bool), np.array(entry["truth"], bool))
         low, high = entry["limits"]
-        return compare_curves(
-            np.array(entry["guess"], float),  # None becomes NaN
-            np.array(entry["truth"], float),
-            x_words=entry["x_words"],
-            x_label=words_of(entry["x_label"]),
-            limits=(float(low), float(high)),
-            log_y=bool(entry["log_y"]),
-        )
-    except (KeyError, TypeError, ValueError, IndexError):
+        with np.errstate(all="ignore"):
+            return compare_curves(
+                np.array(entry["guess"], float),  # None becomes NaN
+                np.array(entry["truth"], float),
+                x_words=entry["x_words"],
+                x_label=words_of(entry["x_label"]),
+                limits=(float(low), float(high)),
+                log_y=bool(entry["log_y"]),
+            )
+    except (KeyError, TypeError, ValueError, IndexError, ArithmeticError):
         return ""

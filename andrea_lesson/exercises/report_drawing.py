@@ -24,7 +24,7 @@ def draw_guess(entry: dict[str, Any]) -> str:
     draw = {"curve": _curve, "cells": _cells}.get(str(entry.get("kind")))
     try:
         return draw(entry) if draw else ""
-    except (KeyError, TypeError, ValueError, IndexError):
+    except (KeyError, TypeError, ValueError, IndexError, ArithmeticError):
         return ""
 
 

@@ -97,7 +97,11 @@ def encode(picture: Picture, layout: Layout, chosen: Mapping[str, int] | None = 
     return {
         "size": [layout.width, layout.height, layout.zoom, layout.most],
         "axes": {
-            name: {"words": axis.words, "names": list(axis.names) if axis.names else None}
+            name: {
+                "words": axis.words,
+                "names": list(axis.names) if axis.names else None,
+                "numbered": axis.numbered,
+            }
             for name, axis in picture.axes.items()
         },
         "selected": {axis: int(place) for axis, place in picture.selected.items()},

@@ -26,6 +26,7 @@ from .leakage_picture import describe, summarise, warn
 from .settings import SettingError, choice, whole
 
 MOVED = 1e-6  # of a log-probability; less may be rounding
+TYPICAL = 1  # the seed to start with: its losses are near the median of all, for every mask
 _MOST = 64  # characters and heads that the sliders reach until a run says how many there are
 
 
@@ -71,7 +72,7 @@ def compute(
     head: int = 0,
     row: int = 23,
     text: str = "zh-Hant",
-    seed: int = 0,
+    seed: int = TYPICAL,
 ) -> LeakageState:
     """Look up one of the shipped runs.
 
@@ -156,7 +157,7 @@ def run_of(variant: str, text: str, seed: int) -> LeakageRun:
 def _telling_head(text: str) -> int:
     """The head that looks most at the next character where no mask hides it."""
     try:
-        weights = run_of("none", text, SEEDS[0]).weights
+        weights = run_of("none", text, TYPICAL).weights
     except SettingError:  # which the panel says itself
         return 0
     return int(np.argmax(weights.diagonal(1, axis1=1, axis2=2).mean(axis=-1)))
@@ -199,7 +200,7 @@ def leakage_panel(
     whole("row", row, 0, _MOST - 1)
 
     def prepare(controls: dict[str, Any]) -> None:
-        run = run_of(controls["variant"].value, controls["text"].value, SEEDS[0])
+        run = run_of(controls["variant"].value, controls["text"].value, TYPICAL)
         n_head, T = run.weights.shape[:2]
         end_at(controls["head"], n_head - 1)
         end_at(controls["row"], T - 1)
@@ -210,7 +211,7 @@ def leakage_panel(
         "head": slider("head", head, 0, _MOST - 1),
         "row": slider("row", row, 0, _MOST - 1),
         "text": dropdown("text", text, [(label(f"leakage_text_{one}"), one) for one in LANGUAGES]),
-        "seed": slider("seed", SEEDS[0], SEEDS[0], SEEDS[-1]),
+        "seed": slider("seed", TYPICAL, SEEDS[0], SEEDS[-1]),
     }
     return Panel(
         controls,

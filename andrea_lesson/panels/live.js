@@ -255,16 +255,18 @@ class View extends Stage {
   // -- reading
 
   place(axis, place) {
-    const name = this.picture.axes[axis].names?.[place];
-    return name === undefined ? String(place) : `${place} ${name}`;
+    const { names, numbered } = this.picture.axes[axis],
+      name = names?.[place];
+    return name === undefined ? String(place) : numbered ? `${place} ${name}` : name;
   }
 
   placeWords(axis, place) {
-    const { words, names } = this.picture.axes[axis],
+    const { words, names, numbered } = this.picture.axes[axis],
       name = names?.[place];
-    return fill(name === undefined ? this.words.live_place : this.words.live_named, {
+    const both = name !== undefined && numbered;
+    return fill(both ? this.words.live_named : this.words.live_place, {
       axis: words,
-      place,
+      place: both ? place : (name ?? place),
       name,
     }).trim();
   }

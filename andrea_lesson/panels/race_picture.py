@@ -39,8 +39,12 @@ def describe(state: "RaceState") -> Picture:
             ),
         ),
         axes={
-            "d_k": Axis("d_k", label("race_rows"), tuple(f"{d_k:,}" for d_k in D_K)),
-            "eta": Axis(label("race_rate"), label("race_columns"), rates, slanted=True),
+            "d_k": Axis(
+                "d_k", label("race_rows"), tuple(f"{d_k:,}" for d_k in D_K), numbered=False
+            ),
+            "eta": Axis(
+                label("race_rate"), label("race_columns"), rates, slanted=True, numbered=False
+            ),
         },
         caption=label(
             "race_caption",
