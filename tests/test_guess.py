@@ -28,6 +28,13 @@ def afresh(tmp_path, monkeypatch):
     set_language("en")
 
 
+class Mute:
+    def __str__(self):
+        raise RuntimeError
+
+    __repr__ = __str__
+
+
 def restart(monkeypatch):
     """As after a restart of the kernel: only the files are left."""
     monkeypatch.setattr(module, "_drafts", {})
@@ -110,7 +117,8 @@ def test_cells_are_guessed_measured_and_compared():
     "bad",
     [None, 3, [1, 2, 3], [1, 2, 3, 4, 5], "1234", ["a", "b", "c", "d"], [[1, 2], [3, 4]],
      [1, 2, 3, 1001], [0.05, 2, 3, 4], [1, 2, 3, np.inf], {1: 2}, [1, 2, 3, 4j],
-     [[1], [2], [3], 4], ["1", "2", "3", "4"], []],
+     [[1], [2], [3], 4], ["1", "2", "3", "4"], [], [1, 2, 3, 10**400], np.ones(4) * 1j, Mute(),
+     [Mute()] * 4],
 )  # fmt: skip
 def test_a_guess_that_is_no_curve_is_one_sentence_and_changes_nothing(bad):
     one = curve()
@@ -126,7 +134,8 @@ def test_a_guess_that_is_no_curve_is_one_sentence_and_changes_nothing(bad):
 @pytest.mark.parametrize(
     "bad",
     [None, 3, "abc", np.ones((2, 3), bool), [[1, 0], [1]], np.full((3, 3), 0.5),
-     np.full((3, 3), np.nan), np.full((3, 3), None), np.ones((3, 3, 1), bool), [["x"] * 3] * 3],
+     np.full((3, 3), np.nan), np.full((3, 3), None), np.ones((3, 3, 1), bool), [["x"] * 3] * 3,
+     [[10**400] * 3] * 3, Mute(), [[Mute()] * 3] * 3],
 )  # fmt: skip
 def test_a_guess_that_is_no_cells_is_one_sentence_and_changes_nothing(bad):
     one = cells()
@@ -134,6 +143,49 @@ def test_a_guess_that_is_no_cells_is_one_sentence_and_changes_nothing(bad):
     one.set(bad)
     assert one.error.startswith("This guess takes 3 rows × 3 columns")
     np.testing.assert_array_equal(one.guess, CELLS)
+
+
+@pytest.mark.parametrize("make", [curve, cells])
+@pytest.mark.parametrize(
+    "message",
+    [
+        {}, {"type": "sing"}, {"type": []}, {"type": "draw"}, {"type": "commit"},
+        {"type": "draw", "values": [1, 2, 3, 10**400]}, {"type": "commit", "values": {"a": 1}},
+        {"type": "draw", "values": list(range(10**5))}, {"type": "commit", "values": [None] * 4},
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("number", [1, 2.5, "x", None, float("nan")])
+def test_a_message_that_makes_no_sense_is_answered_and_changes_nothing(make, message, number):
+    one = make()
+    one._asked(one.board, {"view": "a", "id": number} | message, [])
+    assert one.guess is None
+    assert not one.committed
+    assert one.board.state["echo"] == {"a": number if number == 1 else 0}
+    json.dumps(one.board.state, allow_nan=False)
+    assert "\n" not in one.board.state["error"]
+
+
+@pytest.mark.parametrize("name", [None, 5, "", ["02_a"], "02_\udcff", "02\n", Mute()])
+def test_a_name_that_cannot_be_kept_is_refused_and_keeps_nothing_else_from_being_kept(name):
+    for make in (curve, cells):
+        with pytest.raises(ValueError, match=r"^name must be text such as '02_spread'; got "):
+            make(name=name)
+    one = curve()
+    one.set([1, 2, 3, 4])
+    one.commit()
+    assert len(progress.guesses("02_curve")) == 1
+
+
+@pytest.mark.parametrize("kept", [[1, None, 3, 4], [1, 2], [1, 2, 3, 10**400], "abc", None])
+def test_a_damaged_guess_does_not_come_back(kept):
+    one = curve()
+    one.set([1, 2, 3, 4])
+    one.commit()
+    (entry,) = progress.guesses("02_curve")
+    entry["guess"] = kept
+    again = curve()
+    assert not again.committed
+    assert again.error is None
 
 
 def test_an_unfinished_guess_is_not_committed():

@@ -740,7 +740,8 @@ def test_canvases_are_as_sharp_as_the_screen_and_large_ones_fit_a_projector(chro
         sizes = panel.part("mask").evaluate("(c) => [c.width, c.getBoundingClientRect().width]")
         assert sizes[0] == pytest.approx(ratio * sizes[1], rel=0.01)
         stage = panel.root.locator(".andrea-stage").bounding_box()
-        assert LARGE_WIDTH <= stage["width"] <= GROWTH * LARGE_WIDTH + 2
+        # beside the file browser a little less than where that is folded away
+        assert 0.9 * LARGE_WIDTH <= stage["width"] <= GROWTH * LARGE_WIDTH + 2
         assert (
             panel.cell.locator(".widget-label").first.evaluate(
                 "(one) => parseFloat(getComputedStyle(one).fontSize)"

@@ -87,6 +87,9 @@ def test_a_forked_process_begins_a_file_of_its_own(folder):
     assert one.read()["exercises"]["a"]["tried"] == 3
 
 
+BAD = "0123456789ab"
+
+
 @pytest.mark.parametrize(
     "content",
     [
@@ -99,12 +102,12 @@ def test_a_forked_process_begins_a_file_of_its_own(folder):
 def test_a_damaged_file_is_set_aside_told_once_and_not_lost(folder, content):
     set_language("en")
     Record(folder).attempt("exercises", "good", True)
-    (folder / "bad.json").write_bytes(content)
+    (folder / f"{BAD}.json").write_bytes(content)
     told = []
     one = Record(folder, told.append)
     assert set(one.read()["exercises"]) == {"good"}
-    assert not (folder / "bad.json").exists()
-    (beside,) = folder.glob("bad*.damaged")
+    assert not (folder / f"{BAD}.json").exists()
+    (beside,) = folder.glob(f"{BAD}*.damaged")
     assert beside.read_bytes() == content
     assert told == one.notices
     assert len(told) == 1
@@ -113,9 +116,19 @@ def test_a_damaged_file_is_set_aside_told_once_and_not_lost(folder, content):
     assert len(told) == 1
 
 
+@pytest.mark.parametrize("name", ["package.json", "x.json", "0123456789AB.json", "0" * 13 + ".json"])
+def test_files_of_others_in_a_folder_that_the_learner_named_are_left_alone(folder, name):
+    Record(folder).attempt("exercises", "good", True)
+    (folder / name).write_bytes(b"{")
+    told = []
+    assert set(Record(folder, told.append).read()["exercises"]) == {"good"}
+    assert (folder / name).read_bytes() == b"{"
+    assert told == []
+
+
 def test_a_file_of_a_newer_lesson_is_left_alone(folder):
     folder.mkdir(parents=True)
-    newer = folder / "newer.json"
+    newer = folder / "0123456789ab.json"
     newer.write_text('{"format": 2, "all": "different"}', encoding="utf-8")
     told = []
     assert Record(folder, told.append).read()["exercises"] == {}
@@ -167,6 +180,28 @@ def test_memory_keeps_no_file(monkeypatch, tmp_path):
     assert list(tmp_path.iterdir()) == []
     monkeypatch.delenv("ANDREA_PROGRESS")
     assert "andrea-lesson" in progress.folder().parts
+
+
+def test_a_relative_folder_stays_where_it_was(monkeypatch, tmp_path):
+    monkeypatch.setenv("ANDREA_PROGRESS", "mine")
+    monkeypatch.setattr(progress, "_records", {})
+    (tmp_path / "elsewhere").mkdir()
+    for place in (tmp_path, tmp_path / "elsewhere"):
+        monkeypatch.chdir(place)
+        progress.record("a", True)
+    assert [path.name for path in tmp_path.iterdir() if any(path.iterdir())] == ["mine"]
+    assert progress.the_record().read()["exercises"]["a"]["tried"] == 2
+
+
+@pytest.mark.parametrize("named", ["~nobody-of-this-name/x", "a\nb", "Memory", " MEMORY ", "x" * 400])
+def test_whatever_the_folder_is_called_the_exercises_go_on(monkeypatch, tmp_path, named):
+    monkeypatch.setenv("ANDREA_PROGRESS", named)
+    monkeypatch.setattr(progress, "_records", {})
+    monkeypatch.chdir(tmp_path)
+    progress.record("a", True)
+    assert progress.the_record().read()["exercises"]["a"]["tried"] == 1
+    if "memory" in named.lower():
+        assert list(tmp_path.iterdir()) == []
 
 
 def test_verdicts_are_noted_unless_they_wait(folder):

@@ -4,6 +4,7 @@ import json
 import re
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from andrea_lesson.exercises import progress
@@ -62,6 +63,9 @@ def test_each_notebook_has_questions_and_the_right_choice_has_no_fixed_place():
 def test_an_unknown_notebook_is_refused():
     with pytest.raises(ValueError, match="one of 01, 02, 03, 04, 05, 06; got “99”"):
         quiz("99")
+    for bad in (1, None, [], ["01"], np.array(["01", "02"])):
+        with pytest.raises(ValueError, match="^notebook must be one of 01, 02"):
+            quiz(bad)
 
 
 def answered(one, n, *places):
@@ -103,6 +107,25 @@ def test_answers_are_kept_and_right_ones_come_back(monkeypatch):
     known = progress.the_record().read()["quiz"]
     assert (known["01_roles"]["tried"], known["01_roles"]["passed"]) == (2, True)
     assert known["01_shapes"]["chosen"] == [2]
+
+
+@pytest.mark.parametrize("question", [-1, 99, None, "0", [0]])
+@pytest.mark.parametrize("choices", [[0], [], [99]])
+def test_what_is_no_question_is_refused_and_changes_nothing(question, choices):
+    one = quiz("01")
+    with pytest.raises(ValueError, match=r"^There is no such question or choice"):
+        one.answer(question, choices)
+    assert not any(one.said)
+
+
+@pytest.mark.parametrize("choices", [None, 5, "01", ["a"], [-1], [99], [0.5], [None], {"a": 1}])
+def test_what_is_no_choice_is_refused_and_from_the_browser_passed_over(choices):
+    one = quiz("01")
+    with pytest.raises(ValueError, match=r"^There is no such question or choice"):
+        one.answer(0, choices)
+    for message in ({"question": 0, "chosen": choices}, {"question": choices}, {}):
+        one._asked(one.sheet, {"type": "answer", **message}, [])
+    assert not any(one.said)
 
 
 def test_no_explanation_is_sent_before_an_answer():

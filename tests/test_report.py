@@ -127,6 +127,33 @@ def test_an_earlier_report_is_replaced_and_nothing_else(tmp_path):
     assert named.exists()
 
 
+@pytest.mark.parametrize("path", ["a\0b", 5, 1.5, [], "~nobody-of-this-name/report.html"])
+def test_what_is_no_path_is_refused_in_one_sentence(path):
+    set_language("en")
+    with pytest.raises(ReportError, match=r"^The report cannot be written to .*\.$"):
+        report(path)
+
+
+def test_a_path_may_be_bytes(tmp_path):
+    assert report(os.fsencode(tmp_path / "mine.html")) == tmp_path / "mine.html"
+
+
+def test_numbers_beyond_all_measure_in_a_damaged_file_are_left_out():
+    work()
+    for some in progress.the_record()._mine["guesses"].values():
+        for entry in some:
+            entry["guess"] = [10**400] * 3
+            entry["shape"] = [10**400, 2]
+    assert "<svg" not in report().read_text(encoding="utf-8")
+
+
+def test_half_a_character_in_a_damaged_file_does_not_stop_the_report():
+    progress.record("a", True)
+    noted = progress.the_record()._mine["exercises"]
+    noted["a\ud800"] = noted.pop("a")
+    assert "a?" in report().read_text(encoding="utf-8")
+
+
 def test_a_write_that_fails_leaves_the_report_before_it(monkeypatch):
     set_language("en")
     path = report()

@@ -10,7 +10,7 @@ from ..panels.settings import short
 from .guess_words import summary_of, words_of
 
 _WIDTH, _HEIGHT = 270, 170
-_LEFT, _TOP, _RIGHT, _BOTTOM = 44, 22, 10, 22
+_LEFT, _TOP, _RIGHT, _BOTTOM = 56, 22, 18, 22
 
 
 def draw_guess(entry: dict[str, Any]) -> str:

@@ -217,12 +217,12 @@ def _line(function: Callable[..., Any], error: BaseException) -> int | None:
     code = function.__code__
     first, last = code.co_firstlineno, max(line or 0 for *_, line in code.co_lines())
     own = [
-        frame.lineno
+        frame.lineno - first + 1
         for frame in traceback.extract_tb(error.__traceback__)
         # a function beside it, which it calls, has lines of its own
-        if frame.filename == code.co_filename and first <= (frame.lineno or 0) <= last
+        if frame.filename == code.co_filename and frame.lineno and first <= frame.lineno <= last
     ]
-    return own[-1] - first + 1 if own else None
+    return own[-1] if own else None
 
 
 def _text(error: BaseException) -> str:
