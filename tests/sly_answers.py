@@ -101,6 +101,8 @@ SLY_WRONG = {
     "raises what is no Exception": (S, stops(Stop("no")), "raised"),
     "cancelled": (S, stops(asyncio.CancelledError()), "raised"),
     "keys before queries": ("scaled_scores", keys_first, "wrong_parameters"),
+    "exit": (S, lambda scores, temperature: exit(), "called_exit"),
+    "quit": (S, lambda scores, temperature: quit(), "called_exit"),
     "answers no question": (S, Unanswering(), "not_a_function"),
     "d_k, bytes": (D, {"ANDREA-12M": b"32"}, "number_in_quotes"),
     "d_k, text in an array": (D, {"ANDREA-12M": np.array("32")}, "number_in_quotes"),

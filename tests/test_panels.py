@@ -167,6 +167,8 @@ def test_the_usual_picture_fits_beside_the_file_browser_and_the_large_one_on_a_p
         panel = make(large=large)
         places = layout.lay_out(panel.picture, large=large)
         assert places.width * places.zoom <= width + 1
+        # of a notebook's 960 pixels the summary and the line for readings take 110
+        assert not large or places.height * places.zoom <= 850
         for box in places.boxes.values():
             assert box.left - box.before >= -1
             assert box.left + box.width + box.after <= places.width + 1

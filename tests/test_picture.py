@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from andrea_lesson.figure_parts import Side
-from andrea_lesson.panels.layout import LARGE_WIDTH, LINE, WIDTH, ZOOM, enlarged, lay_out
+from andrea_lesson.panels.layout import LARGE_WIDTH, LINE, WIDTH, ZOOM, enlarged, lay_out, ticks
 from andrea_lesson.panels.picture import Axis, Bars, Chart, Matrix, Picture, Ruler
 
 AXES = {
@@ -307,3 +307,28 @@ def test_sides_of_a_part():
     assert picture.side("key", "").words == ""
     assert picture.side("query").names is None
     assert picture.side("key", show=False) == Side("", ())
+
+
+# -- names along a side ----------------------------------------------------------------------------
+
+
+def places(axis, count, room, **how):
+    return [place for place, _ in ticks(axis, count, room, across=False, **how)]
+
+
+def test_a_framed_place_has_its_name_and_its_neighbours_make_room():
+    topics = Axis("topic", names=tuple("abcdefghij"))
+    assert places(topics, 10, 200.0) == list(range(10))
+    assert places(topics, 10, 60.0) == [0, 2, 4, 6, 8]
+    assert places(topics, 10, 60.0, lit=(4,)) == [0, 2, 4, 6, 8]
+    assert places(topics, 10, 60.0, lit=(5,)) == [0, 2, 5, 8]  # 4 and 6 are too near
+    assert places(topics, 10, 60.0, lit=(1, 2, 3)) == [0, 2, 4, 6, 8]  # a frame around several
+    assert places(topics, 10, 60.0, lit=(12,)) == [0, 2, 4, 6, 8]
+    assert places(Axis("query"), 10, 60.0, lit=(5,)) == [0, 4, 8]  # numbers can be counted
+
+
+def test_a_text_with_gaps_is_numbered():
+    text = Axis("key", names=tuple("weights of V"), text=True)
+    whole, gaps = (ticks(text, 12, room, across=False) for room in (140.0, 100.0))
+    assert [words for _, words in whole] == [*"weights of V"]
+    assert [words for _, words in gaps] == ["0", "2", "4", "6", "8", "10"]

@@ -116,7 +116,9 @@ def test_a_damaged_file_is_set_aside_told_once_and_not_lost(folder, content):
     assert len(told) == 1
 
 
-@pytest.mark.parametrize("name", ["package.json", "x.json", "0123456789AB.json", "0" * 13 + ".json"])
+@pytest.mark.parametrize(
+    "name", ["package.json", "x.json", "0123456789AB.json", "0" * 13 + ".json"]
+)
 def test_files_of_others_in_a_folder_that_the_learner_named_are_left_alone(folder, name):
     Record(folder).attempt("exercises", "good", True)
     (folder / name).write_bytes(b"{")
@@ -193,7 +195,9 @@ def test_a_relative_folder_stays_where_it_was(monkeypatch, tmp_path):
     assert progress.the_record().read()["exercises"]["a"]["tried"] == 2
 
 
-@pytest.mark.parametrize("named", ["~nobody-of-this-name/x", "a\nb", "Memory", " MEMORY ", "x" * 400])
+@pytest.mark.parametrize(
+    "named", ["~nobody-of-this-name/x", "a\nb", "Memory", " MEMORY ", "x" * 400]
+)
 def test_whatever_the_folder_is_called_the_exercises_go_on(monkeypatch, tmp_path, named):
     monkeypatch.setenv("ANDREA_PROGRESS", named)
     monkeypatch.setattr(progress, "_records", {})

@@ -64,7 +64,7 @@ def test_an_unknown_notebook_is_refused():
     with pytest.raises(ValueError, match="one of 01, 02, 03, 04, 05, 06; got “99”"):
         quiz("99")
     for bad in (1, None, [], ["01"], np.array(["01", "02"])):
-        with pytest.raises(ValueError, match="^notebook must be one of 01, 02"):
+        with pytest.raises(ValueError, match=r"^notebook must be one of 01, 02"):
             quiz(bad)
 
 

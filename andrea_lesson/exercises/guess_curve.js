@@ -410,7 +410,7 @@ class CurveBoard {
       text(words, left - 8, y + 4, "end");
     }
     text(this.spec.x_label, (left + width - right) / 2, height - 6, "middle");
-    text(this.spec.y_label, 6, 15, "start");
+    text(this.spec.y_label, 8, 15, "start"); // under the title
     this.rulers.replaceChildren(...parts);
   }
 }

@@ -243,9 +243,13 @@ def _blocks(share: Share) -> str:
 _STYLE = (
     ".andrea-progress table {border-collapse: collapse; font-size: 13px; margin: 4px 0}"
     ".andrea-progress caption {font-size: 14px; font-weight: 600; text-align: start}"
-    ".andrea-progress :is(th, td) {background: none; border: 0; padding: 3px 12px 3px 0;"
-    " text-align: start; vertical-align: middle; font-weight: normal}"
-    ".andrea-progress tr:last-child :is(th, td) {font-weight: 600}"
+    # said twice: notebooks have a style of their own for tables, words to the right
+    ".andrea-progress.andrea-progress table tr {background: none}"
+    ".andrea-progress.andrea-progress table :is(th, td) {background: none; border: 0;"
+    " font-variant-numeric: tabular-nums; font-weight: normal; padding: 3px 12px 3px 0;"
+    " text-align: start; vertical-align: middle}"
+    ".andrea-progress.andrea-progress table td:nth-of-type(2) {text-align: end}"
+    ".andrea-progress.andrea-progress table tr:last-child :is(th, td) {font-weight: 600}"
     # a frame and a filling of the colour of the text: seen on every theme and in print
     ".andrea-bar {border: 1px solid currentColor; border-radius: 3px; box-sizing: border-box;"
     " height: 12px; overflow: hidden; width: 180px}"

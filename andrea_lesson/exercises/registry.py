@@ -87,8 +87,9 @@ class Exercise:
         return verdict
 
     def _judge(self, answer: Any, options: dict[str, Any]) -> Verdict:
-        tested = where_from(answer) if self.arguments else ""
+        tested = ""
         try:
+            tested = where_from(answer) if self.arguments else ""
             if isinstance(self.task, CatchTask):
                 words, passed, catch = self.task.judge(answer)
                 verdict = Verdict(self.name, "passed" if passed else "wrong", words)

@@ -26,6 +26,8 @@ def check_is_function(answer: Any, arguments: Sequence[str]) -> None:
         raise Waits("waits_function")
     if not callable(answer):
         raise Wrong("not_a_function", came=type_name(answer))
+    if _ends_the_kernel(answer):
+        raise Wrong("called_exit")
     signature = _signature(answer)
     if signature is None:
         return
@@ -39,6 +41,13 @@ def check_is_function(answer: Any, arguments: Sequence[str]) -> None:
     if mixed_up:
         came, wanted = ", ".join(signature.parameters), ", ".join(arguments)
         raise Wrong("wrong_parameters", came=came, wanted=wanted)
+
+
+def _ends_the_kernel(answer: Any) -> bool:
+    """Whether a function names ``exit`` or ``quit``, which in a notebook raise nothing."""
+    code = _code(answer)
+    steps = () if code is None else dis.get_instructions(code)
+    return any(one.opname == "LOAD_GLOBAL" and one.argval in ("exit", "quit") for one in steps)
 
 
 def _signature(answer: Any) -> inspect.Signature | None:

@@ -5,7 +5,7 @@ of their own.  The numbers themselves go along only where cells are few; of larg
 reader asks for one cell at a time, and gets a window of cells for the table.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -158,8 +158,10 @@ def _matrix(
         "codes": codes.tobytes(),
         "map": scale.cmap,
         "lines": 0 if max(codes.shape) > MOST_LINES else 0.8 if max(codes.shape) <= 16 else 0.4,
-        "rowTicks": _ticks(rows, count, part.height, across=False) if part.show_rows else None,
-        "columnTicks": _ticks(columns, across, part.width, across=True)
+        "rowTicks": _ticks(rows, count, part.height, across=False, lit=part.lit_rows)
+        if part.show_rows
+        else None,
+        "columnTicks": _ticks(columns, across, part.width, across=True, lit=part.lit_columns)
         if part.show_columns
         else None,
         "slanted": columns.slanted and columns.names is not None,
@@ -269,9 +271,11 @@ def _share(value: float, scale: Scale) -> float:
     return (value - scale.low) / (scale.high - scale.low)
 
 
-def _ticks(axis: Axis, count: int, pixels: float, *, across: bool) -> list[Any]:
+def _ticks(
+    axis: Axis, count: int, pixels: float, *, across: bool, lit: Sequence[int] = ()
+) -> list[Any]:
     """Places of ticks and their words, the same as in print."""
-    chosen = ticks(axis, count, pixels, across=across)
+    chosen = ticks(axis, count, pixels, across=across, lit=lit)
     return [[place for place, _ in chosen], [words for _, words in chosen]]
 
 

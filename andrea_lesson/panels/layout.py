@@ -145,7 +145,9 @@ def _growth(line: list[_Stack], picture: Picture, room: float) -> float:
     return min(_LARGEST, (room - _width(line, picture) + plots) / plots)
 
 
-def ticks(axis: Axis, count: int, room: float, *, across: bool) -> list[tuple[int, str]]:
+def ticks(
+    axis: Axis, count: int, room: float, *, across: bool, lit: Sequence[int] = ()
+) -> list[tuple[int, str]]:
     """Choose the places along a side that are named: all, or every second, fourth, eighth …
 
     Parameters
@@ -158,6 +160,8 @@ def ticks(axis: Axis, count: int, room: float, *, across: bool) -> list[tuple[in
         Pixels for all of them.
     across : bool
         Side by side, as over columns; else one under the other.
+    lit : sequence of int, optional
+        Places in a frame; one or two of them have their name in any case.
 
     Returns
     -------
@@ -165,12 +169,18 @@ def ticks(axis: Axis, count: int, room: float, *, across: bool) -> list[tuple[in
         Places and what stands there.
     """
     named = axis.names is not None and len(axis.names) == count
+    if named and axis.text and count * (12.7 if across else 11.0) > room:
+        named = False
     names = axis.names if axis.names is not None and named else tuple(map(str, range(count)))
     # Numbers side by side need the room they take; names get smaller or slant.
     numbers = 5 + 7.0 * len(str(count - 1))
     apart = (12.7 if named else numbers) if across else (11.0 if named else EM)
     step = next(2**power for power in range(64) if count * apart <= room * 2**power)
-    return [(place, names[place]) for place in range(0, count, step)]
+    chosen = set(range(0, count, step))
+    if named and len(lit) <= 2:
+        near = {place for place in chosen for one in lit if abs(place - one) * room < apart * count}
+        chosen = chosen - near | {place for place in lit if 0 <= place < count}
+    return [(place, names[place]) for place in sorted(chosen)]
 
 
 def too_long(names: Sequence[str], room: float) -> bool:

@@ -45,8 +45,8 @@ def describe(state: "LeakageState", *, large: bool = False) -> Picture:
             (_strip(state, *_STRIP[large]),),
         ),
         axes={
-            "query": Axis(label("query"), label("rows_queries"), names),
-            "key": Axis(label("key"), label("columns_keys"), names),
+            "query": Axis(label("query"), label("rows_queries"), names, text=True),
+            "key": Axis(label("key"), label("columns_keys"), names, text=True),
         },
         caption=_caption(state),
         formulas=_formulas(state),

@@ -348,6 +348,7 @@ class Stage {
     this.share = screen ? Math.min(Math.max(this.tall / TALL, 0.67), 1.25) : 1;
     panel.style.setProperty("--andrea-share", this.share);
     panel.classList.toggle("andrea-beside", panel.clientWidth >= BESIDE * this.share);
+    panel.style.setProperty("--andrea-tools", `${this.root.firstElementChild.offsetHeight}px`);
   }
 
   restyle() {

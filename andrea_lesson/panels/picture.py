@@ -25,6 +25,9 @@ class Axis:
     words: str
     title: str = ""
     names: tuple[str, ...] | None = None  # None: places are numbered
+    text: bool = (
+        False  # names that read on from one to the next: with gaps they would make no sense
+    )
     numbered: bool = True  # whether a name needs the number of its place beside it
     slanted: bool = False  # over columns there is room for long names, at a slant
 

@@ -1,6 +1,8 @@
 """A matrix of a picture, printed: the heatmap of the figures, with names and frames around it."""
 
+from collections.abc import Sequence
 from dataclasses import replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -119,7 +121,7 @@ class PrintedMatrix:
         rows, columns = picture.axes[part.rows], picture.axes[part.columns]
         count, across = part.values.shape
         if part.show_rows:
-            name_rows(sheet, box, rows, count)
+            name_rows(sheet, box, rows, count, part.lit_rows)
             words = rows.title if part.row_title is None else part.row_title
             sheet.write(
                 box.left - _AWAY,
@@ -129,7 +131,7 @@ class PrintedMatrix:
                 room=box.before - _AWAY,
             )
         if part.show_columns:
-            name_columns(sheet, box, columns, across)
+            name_columns(sheet, box, columns, across, lit=part.lit_columns)
         words = columns.title if part.column_title is None else part.column_title
         sheet.write(
             box.left + box.width / 2,
@@ -218,9 +220,9 @@ def _entries(part: Matrix, values: FloatArray, hidden: BoolArray | None) -> list
 # -- names along the sides -------------------------------------------------------------------------
 
 
-def name_rows(sheet: Sheet, box: Box, axis: Axis, count: int) -> None:
+def name_rows(sheet: Sheet, box: Box, axis: Axis, count: int, lit: Sequence[int] = ()) -> None:
     """Write the names of rows left of the plot, as many as there is room for."""
-    names = ticks(axis, count, box.height, across=False)
+    names = ticks(axis, count, box.height, across=False, lit=lit)
     size = min(TICK, 0.95 * box.height / max(len(names), 1))
     for place, name in names:
         y = box.top + (place + 0.5) * box.height / max(count, 1)
@@ -234,10 +236,18 @@ def name_rows(sheet: Sheet, box: Box, axis: Axis, count: int) -> None:
         )
 
 
-def name_columns(sheet: Sheet, box: Box, axis: Axis, count: int, *, below: bool = False) -> None:
+def name_columns(
+    sheet: Sheet,
+    box: Box,
+    axis: Axis,
+    count: int,
+    *,
+    below: bool = False,
+    lit: Sequence[int] = (),
+) -> None:
     """Write the names of columns over the plot or below it: at a slant where they are long."""
     step = box.width / max(count, 1)
-    names = ticks(axis, count, box.width, across=True)
+    names = ticks(axis, count, box.width, across=True, lit=lit)
     longest = max((width_of(name, TICK) for _, name in names), default=0.0)
     slant = axis.slanted and not below and axis.names is not None and longest > 0.95 * step
     y = box.top + box.height + TICK + 2 if below else box.top - _AWAY
@@ -249,6 +259,7 @@ def name_columns(sheet: Sheet, box: Box, axis: Axis, count: int, *, below: bool 
             room = (SLANTED - 2) / 0.71 - size
             sheet.write(x + size / 4, y, name, size=size, rotation=45, room=room)
         else:
-            apart = names[1][0] - names[0][0] if len(names) > 1 else 1  # every second, fourth …
+            places = [other for other, _ in names]
+            apart = min((b - a for a, b in pairwise(places)), default=1)  # every second, fourth …
             room = 0.95 * step * apart if axis.names is not None else np.inf
             sheet.write(x, y, name, size=TICK, ha="center", room=room)

@@ -21,8 +21,8 @@ LEAKAGE_LABELS: dict[str, tuple[str, str]] = {
     "leakage_guesses": ("亂猜（上）、只看字頻（下）", "blind guess (upper), by frequency (lower)"),
     "leakage_weights": ("注意力權重\n頭 {head}", "attention weights\nhead {head}"),
     "leakage_probe": (
-        "換掉位置 {changed} 的字\n每一列的預測動多少",
-        "replace position {changed}:\nhow far rows move",
+        "換掉位置 {changed} 的字\n各列 ln p 最多差多少",
+        "replace position {changed}:\nlargest change of ln p",
     ),
     "leakage_probe_reading": ("預測動了", "moves by"),
     "leakage_rows": ("洩漏 {rows} 列（框）", "leaks: {rows} (framed)"),
