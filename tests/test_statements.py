@@ -180,6 +180,20 @@ def _():
     return list(chaotic) == [d_k == 1024 for d_k in D_K]
 
 
+@statement(
+    "race-claim",
+    "$d_k = 4$ 時兩個頭都還沒學完：這個 $\\eta$ 對它們太小，換成 0.01 就學得完",
+    "At $d_k = 4$ neither head is done learning: this $\\eta$ is too small for them; with 0.01 "
+    "they finish",
+)
+def _():
+    slow, fast = (
+        [accuracy("adam", 1.0, eta, scaled=scaled)[0] for scaled in (True, False)]
+        for eta in (0.003, 0.01)
+    )
+    return max(slow) < 0.8 and min(fast) >= 0.98
+
+
 @statement("rigged-claim", "不除的遙遙領先", "The undivided head is far ahead")
 def _():
     scaled = accuracy("adam", 0.1, 0.0001, scaled=True)

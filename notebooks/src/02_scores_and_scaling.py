@@ -1139,14 +1139,14 @@ al.table(
 # At equal width the largest divisor is 8 times the smallest. What decides is **the $d_k$ of one head**, not $d_{\text{model}}$: 64-wide heads divide by 8, as in ANDREA-120M. The last two columns come from random numbers.
 
 # %% [markdown] lang="zh-Hant" key="my-divisor" tags=[]
-# **練習**　你自己的模型：除數（2 分鐘，難度 1／3）
+# **練習**　又一個你自己的模型：除數（2 分鐘，難度 1／3）
 #
-# 在 `seed` 填一個自己的整數，例如學號的後四碼（開頭的 0 不寫），執行以後就有一個你自己的模型。它的分數該除以多少？填進再下面那一格。要提示：`al.hint("my_divisor")`。
+# 在 `seed` 填一個自己的整數，例如學號的後四碼（開頭的 0 不寫），執行以後就有另一個你自己的模型（大小和第 1 課那個不同）。它的分數該除以多少？填進再下面那一格。要提示：`al.hint("my_divisor")`。
 
-# %% [markdown] lang="en" key="my-divisor" of="5d8798be81bb" tags=[]
-# **Exercise**　A model of your own: the divisor (2 minutes, difficulty 1 of 3)
+# %% [markdown] lang="en" key="my-divisor" of="774d4ef74ee5" tags=[]
+# **Exercise**　Another model of your own: the divisor (2 minutes, difficulty 1 of 3)
 #
-# Put a whole number of your own for `seed`, the last digits of your student number perhaps (without zeros in front), and run the cell: it shows a model of your own. By what does it divide its scores? Write your answer in the cell after that. For a hint: `al.hint("my_divisor")`.
+# Put a whole number of your own for `seed`, the last digits of your student number perhaps (without zeros in front), and run the cell: it shows another model of your own, of a size other than in lesson 1. By what does it divide its scores? Write your answer in the cell after that. For a hint: `al.hint("my_divisor")`.
 
 # %% key="question-my-divisor" tags=[]
 seed = None  # 0 … 999999

@@ -316,20 +316,20 @@ al.guess_curve(
 # %% key="race-measure" tags=["core"]
 grid = training.load_grid()
 eta = training.ETA["adam"].index(0.003)
-scaled = grid.table("adam", 1.0, scaled=True)[:, eta]  # (5,)
-raw = grid.table("adam", 1.0, scaled=False)[:, eta]  # (5,)
+divided = grid.table("adam", 1.0, scaled=True)[:, eta]  # (5,)
+undivided = grid.table("adam", 1.0, scaled=False)[:, eta]  # (5,)
 
-al.table(d_k=training.D_K, accuracy_scaled=scaled, accuracy_raw=raw)
+al.table(d_k=training.D_K, accuracy_scaled=divided, accuracy_raw=undivided)
 
 # %% [markdown] lang="zh-Hant" key="race-claim" tags=["core"]
-# $d_k$ 小的時候差不多；$d_k$ 大了，不除的落後，但也不是學不會。（$d_k = 1024$ 那一場，不除的頭訓練是混沌的，換一台電腦，數字可能不同；見附錄 A。）這些數字是事先訓練好、收在 `data/race_grid.json` 裡的，下面的面板可以當場重跑任何一點。
+# $d_k$ 小的時候差不多；$d_k$ 大了，不除的落後，但也不是學不會。$d_k = 4$ 時兩個頭都還沒學完：這個 $\eta$ 對它們太小，換成 0.01 就學得完。（$d_k = 1024$ 那一場，不除的頭訓練是混沌的，換一台電腦，數字可能不同；見附錄 A。）這些數字是事先訓練好、收在 `data/race_grid.json` 裡的，下面的面板可以當場重跑任何一點。
 #
 # 故事到這裡，很多教材就收工了。可是 $\sigma$ 和 $\eta$ 都是**我們**選的。換一組：$\sigma = 0.1$、$\eta = 0.0001$，其餘照舊。
 #
 # **再猜一次**　$d_k = 1024$，這次誰贏？
 
-# %% [markdown] lang="en" key="race-claim" of="3a92be3ffa37" tags=["core"]
-# For small $d_k$ there is little between them; for large $d_k$ the undivided head falls behind, yet it does learn. (At $d_k = 1024$ the training of the undivided head is chaotic, and its number may differ on another computer; see appendix A.) These numbers were trained beforehand and are kept in `data/race_grid.json`; the panel below trains any of them anew.
+# %% [markdown] lang="en" key="race-claim" of="0dd6cdb94664" tags=["core"]
+# For small $d_k$ there is little between them; for large $d_k$ the undivided head falls behind, yet it does learn. At $d_k = 4$ neither head is done learning: this $\eta$ is too small for them; with 0.01 they finish. (At $d_k = 1024$ the training of the undivided head is chaotic, and its number may differ on another computer; see appendix A.) These numbers were trained beforehand and are kept in `data/race_grid.json`; the panel below trains any of them anew.
 #
 # Many a textbook ends the story here. But $\sigma$ and $\eta$ were **our** choice. Take others: $\sigma = 0.1$ and $\eta = 0.0001$, all else as before.
 #
@@ -341,11 +341,11 @@ guess = None  # "scaled", "raw"
 # %% key="rigged-measure" tags=["core"]
 grid = training.load_grid()
 eta = training.ETA["adam"].index(0.0001)
-scaled = grid.table("adam", 0.1, scaled=True)[:, eta]  # (5,)
-raw = grid.table("adam", 0.1, scaled=False)[:, eta]  # (5,)
+divided = grid.table("adam", 0.1, scaled=True)[:, eta]  # (5,)
+undivided = grid.table("adam", 0.1, scaled=False)[:, eta]  # (5,)
 
-al.show(guess=guess, measured="scaled" if scaled[-1] > raw[-1] else "raw")
-al.table(d_k=training.D_K, accuracy_scaled=scaled, accuracy_raw=raw)
+al.show(guess=guess, measured="scaled" if divided[-1] > undivided[-1] else "raw")
+al.table(d_k=training.D_K, accuracy_scaled=divided, accuracy_raw=undivided)
 
 # %% [markdown] lang="zh-Hant" key="rigged-claim" tags=["core"]
 # 不除的遙遙領先。起點的分數很小，離飽和還遠，步子又小；不除，等於把步子放大了。一場賽跑只給一組 $\sigma$ 和 $\eta$，想讓誰贏就讓誰贏。
