@@ -12,6 +12,7 @@ from fractions import Fraction
 import numpy as np
 from sly_answers import SLY_RIGHT, SLY_WRONG
 
+import andrea_lesson as al
 from andrea_lesson.exercises import BROKEN, EXERCISES, RIGHT, solutions, zoo
 
 SEED = 20260101
@@ -514,6 +515,29 @@ WINDOWS = {
     "one cell": (mask_as(lambda m: m ^ (np.arange(m.size) == 0).reshape(m.shape)), "values"),
     "batched": (mask_as(lambda m: m[None]), "wrong_shape"),
     "upside down": (mask_as(lambda m: m[::-1]), "values"),
+}
+
+
+def probe_of_package(attend):
+    Q, K, V = np.random.default_rng(0).standard_normal((3, 9, 4))
+    for position in range(1, 9):
+        moved = al.experiments.causality_probe(attend, Q, K, V, position)
+        if (moved[:position] > 1e-9).any():
+            return False
+    return True
+
+
+WRONG_ANSWERS |= {
+    f"{name}, by the package": (name, answer, "used_package")
+    for name, answer in {
+        "attention_complete": lambda Q, K, V, mask=None: al.attention(Q, K, V, mask=mask),
+        "attention_one_head": lambda Q, K, V, mask: al.attention_steps(Q, K, V, mask=mask).output,
+        "scaled_scores": lambda Q, K: al.attention_steps(Q, K, K).scaled_scores,
+        "causal_mask_from_scratch": al.causal_mask,
+        "sliding_window": lambda T, window: al.sliding_window_mask(T, window=window),
+        "softmax_temperature": lambda scores, temperature: al.softmax(scores / temperature),
+        "causality": probe_of_package,
+    }.items()
 }
 WRONG_ANSWERS |= {f"sliding_window, {n}": ("sliding_window", *rest) for n, rest in WINDOWS.items()}
 

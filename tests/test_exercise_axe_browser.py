@@ -104,14 +104,27 @@ def test_axe_finds_nothing_before_and_after_an_answer(lab_page, lang):
     asked = tab.show_cell(3)
     page.wait_for_timeout(300)
     some = [(name, one) for name, one in QUESTIONS.items() if one.notebook == "02"]
-    for n, (name, one) in enumerate(some):  # wrong, right, and one without any choice
+    for n, (name, one) in enumerate(some[:3]):  # wrong, right, and one without any choice
         field = asked.locator(".andrea-quiz-question").nth(n)
         order = _order(name, one)
         for place in ([len(order) - 1], range(one.right), ())[n]:
             field.locator("input").nth(order.index(place)).check()
         field.locator("button").click()
         field.locator(".andrea-quiz-said:not(:empty)").wait_for()
+    tab.show_cell(7)
+    page.evaluate("() => window.jupyterapp.commands.execute('notebook:run-cell')")
+    tab.wait_until_idle()
     assert everything(tab) == []
+    # a notebook's own style for tables, words to the right, does not reach the bars
+    bars = tab.show_cell(7).locator(".andrea-progress tr")
+    lefts = bars.locator("td:last-child").evaluate_all(
+        """all => all.map((one) => {
+            const words = document.createRange();
+            words.selectNodeContents(one);
+            return Math.round(words.getBoundingClientRect().left);
+        })"""
+    )
+    assert len(set(lefts)) == 1, lefts
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)

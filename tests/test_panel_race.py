@@ -199,6 +199,46 @@ def test_a_real_interrupt_ends_a_long_race(monkeypatch):
     assert panel.state.race is None
 
 
+def test_interrupted_at_its_start_it_has_no_curves_and_a_button(monkeypatch):
+    def stopped(*sides, progress, **how):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(race, "race", stopped)
+    panel = panels.race_panel(SHORT)
+    assert (panel.error, panel.state.race) == (None, None)
+    assert not panel.controls["train"].disabled
+    monkeypatch.setattr(race, "race", run_race)
+    panel.controls["train"].click()
+    assert panel.state.race is not None
+
+
+def test_a_race_that_fails_says_so_and_leaves_the_former_picture(lax, monkeypatch):
+    panel = panels.race_panel(SHORT)
+    state = panel.state
+
+    def fails(*sides, progress, **how):
+        raise MemoryError("no room")
+
+    monkeypatch.setattr(race, "race", fails)
+    panel.controls["train"].click()
+    assert "MemoryError" in panel.warning
+    assert panel.warning in panel._warning_line.value
+    assert panel.state is state
+    assert not panel.controls["train"].disabled
+
+
+def test_closed_while_it_races_it_ends_quietly(monkeypatch):
+    panel = panels.race_panel(SHORT)
+
+    def closes(*sides, progress, **how):
+        panel.close()
+        return run_race(*sides, progress=progress, **how)
+
+    monkeypatch.setattr(race, "race", closes)
+    panel.controls["train"].click()
+    assert panel.error is None
+
+
 def test_random_settings_set_in_any_order(lax):
     rng = np.random.default_rng(3)
     panel = panels.race_panel(SHORT)
@@ -224,8 +264,12 @@ def test_random_settings_set_in_any_order(lax):
 
 @pytest.mark.parametrize(
     ("name", "value"),
-    [("d_k", 0), ("d_k", 4097), ("sigma", 0.0), ("sigma", 200.0), ("eta", 0.0), ("eta", 1e7)],
-)
+    [
+        ("d_k", 0), ("d_k", 4097), ("d_k", 10**400), ("d_k", [8]), ("sigma", 0.0),
+        ("sigma", 200.0), ("sigma", 10**400), ("sigma", np.nan), ("eta", 0.0), ("eta", 1e7),
+        ("eta", -(10**400)), ("eta", None),
+    ],
+)  # fmt: skip
 @pytest.mark.parametrize("language", ["zh-Hant", "en"])
 def test_a_bad_setting_is_one_line_until_it_is_mended(lax, language, name, value):
     al.set_language(language)

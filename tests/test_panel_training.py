@@ -99,6 +99,35 @@ def test_random_settings_set_in_any_order(lax):
             check(panel.state, setting, values["seed"])
 
 
+def test_interrupted_it_says_so_and_trains_at_the_next_move(lax, monkeypatch):
+    panel = panels.training_panel(SHORT)
+    summary = panel.summary
+
+    def stopped(*given, **how):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(training, "train", stopped)
+    panel.controls["seed"].value = 98
+    assert panel.error == al.label("training_interrupted")
+    assert panel.picture is None
+    assert panels.training_panel(SHORT, seed=97).error == panel.error
+    monkeypatch.setattr(training, "train", train)
+    panel.controls["row"].value = 1
+    assert panel.error is None
+    panel.controls["row"].value = panel.controls["seed"].value = 0
+    assert panel.summary == summary
+
+
+def test_a_reader_may_have_asked_numpy_to_raise(lax):
+    with np.errstate(all="raise"):
+        panel = panels.training_panel(SHORT)
+        panel.controls["eta"].value = 1000.0
+        assert panel.error is None
+        panel.controls["sigma"].value = 100.0
+        assert panel.error is None
+        assert np.geterr()["under"] == "raise"
+
+
 def knobs_and_scale(values):
     return set(values) - {"seed", "row", "step"}
 
@@ -325,6 +354,9 @@ def test_a_learning_rate_may_be_typed():
     for nonsense in ("", "x", "inf", "nan", "1e999"):
         assert panel.type_in(name, nonsense) == "0.005"
     assert panel.type_in(panel.controls["d_k"].description, "0.5") == "8"
+    with pytest.raises(settings.SettingError):  # in tests; a reader is told
+        panel.type_in(panel.controls["d_k"].description, "1" * 5000)
+    panel.controls["d_k"].value = 8
     assert panel.type_in(panel.controls["d_k"].description, "9") == "9"
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from .comparing import AnyArray, Kind, as_array, check_shape, close, differing
-from .running import call, check_is_function
+from .running import call, check_is_function, lent_by_package
 from .verdict import Wrong
 from .words import Words
 
@@ -75,6 +75,9 @@ class FunctionTask:
             here = [case for case in cases if case.stage == stage]
             self._judge_stage(answer, stage, here, passed)
             passed += here
+        lender = lent_by_package(answer, dict(zip(self.arguments, cases[0].arguments, strict=True)))
+        if lender:
+            raise Wrong("used_package", name=lender)
         return Words("passed_function", {"count": len(cases)})
 
     def _judge_stage(

@@ -8,7 +8,7 @@ import numpy as np
 
 from . import zoo
 from .comparing import AnyArray
-from .running import call, check_is_function, type_name
+from .running import call, check_is_function, lent_by_package, type_name
 from .verdict import Wrong
 from .words import Words
 
@@ -119,6 +119,9 @@ class CausalityTask:
                 if answer is not wanted:
                     which = Words(f"{'causal' if wanted else 'leak'}_{name}", {})
                     raise Wrong(key, which=which)
+        lender = lent_by_package(probe, {"attend": CAUSAL["causal"]})
+        if lender:
+            raise Wrong("used_package", name=lender)
         return Words("passed_probe", {"count": len(answers)})
 
 

@@ -206,7 +206,7 @@ table {border-collapse: collapse} th, td {border-bottom: 1px solid #d5dbe1; padd
  margin-inline-start: 8px; width: 220px}
 .guesses {display: grid; gap: 16px; grid-template-columns: repeat(auto-fill, minmax(270px, 1fr))}
 figure {break-inside: avoid; margin: 0} figure svg {display: block; max-width: 100%}
-figure p {margin: 4px 0} small {color: #5b6672}
+figure p {margin: 4px 0} small {color: #5b6672} figcaption small {white-space: nowrap}
 svg text {fill: #1f2933; font-size: 12px}
 .guess {fill: none; stroke: #cc503e; stroke-dasharray: 5 3; stroke-width: 2}
 .truth {fill: none; stroke: #1d6996; stroke-width: 2.2}

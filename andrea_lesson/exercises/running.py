@@ -9,7 +9,8 @@ import inspect
 import sys
 import traceback
 from collections.abc import Callable, Iterable, Sequence
-from types import CodeType, FunctionType
+from pathlib import Path
+from types import CodeType, FrameType, FunctionType
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,9 @@ import numpy as np
 from .verdict import Waits, Wrong
 from .words import Words
 
+_HERE = Path(__file__)
+_PACKAGE = _HERE.parents[1]
+_SHOWS = {"__init__", "readout", "labels"}
 _DOES_NOTHING = {"RESUME", "NOP", "LOAD_CONST", "RETURN_CONST", "RETURN_VALUE", "PRECALL"}
 
 
@@ -157,6 +161,46 @@ def _call(function: Callable[..., Any], names: Iterable[str], values: list[Any])
         raise Wrong("interrupted") from None
     except (SystemExit, GeneratorExit):
         raise Wrong("called_exit") from None
+
+
+def lent_by_package(function: Callable[..., Any], named: dict[str, Any]) -> str:
+    """Which function of the package a right answer leaves the work to; "" if it does it itself.
+
+    Parameters
+    ----------
+    function : callable
+        One that has passed, which is run once more.
+    named : dict
+        The arguments by name.
+    """
+    found: list[str] = []
+
+    def watch(frame: FrameType, event: str, argument: Any) -> None:
+        code, caller = frame.f_code, frame.f_back
+        if event != "call" or not _lends(code):
+            return
+        # What the package itself calls, or an attention that is probed, is no call of theirs.
+        place = Path(caller.f_code.co_filename) if caller else Path()
+        if place == _HERE or not place.is_relative_to(_PACKAGE):
+            found.append(code.co_name)
+
+    free = [_copy(value, locked=False) for value in named.values()]
+    before = sys.getprofile()  # a debugger's, perhaps
+    sys.setprofile(watch)
+    try:
+        _call(function, named, free)
+    except Exception:  # it has passed with these arguments; whatever it does now is no fault
+        pass
+    finally:
+        sys.setprofile(before)
+    return found[0] if found else ""
+
+
+def _lends(code: CodeType) -> bool:
+    """Whether code of the package is of use in an exercise; what shows numbers is not."""
+    path = Path(code.co_filename)
+    inside = path.is_relative_to(_PACKAGE) and not path.is_relative_to(_HERE.parent)
+    return inside and path.stem not in _SHOWS
 
 
 def _something(result: Any) -> Any:

@@ -13,6 +13,7 @@ from typing import Any
 from weakref import WeakSet
 
 import ipywidgets as widgets
+import numpy as np
 from IPython.display import display
 from threadpoolctl import ThreadpoolController
 
@@ -153,7 +154,7 @@ class Panel(widgets.VBox):  # type: ignore[misc]
             return
         self._reacting = True
         try:
-            with language(self.language), _blas().limit(limits=1, user_api="blas"):
+            with language(self.language), _blas().limit(limits=1, user_api="blas"), _usual_numpy():
                 self._react()
         finally:
             self._reacting = False
@@ -362,6 +363,11 @@ def _close(part: Any) -> None:
         if isinstance(one, widgets.Widget):
             _close(one)
     part.close()
+
+
+def _usual_numpy() -> np.errstate:
+    """NumPy as it starts: a reader may have asked it to raise where a weight underflows."""
+    return np.errstate(divide="warn", over="warn", under="ignore", invalid="warn")
 
 
 @lru_cache(maxsize=1)

@@ -139,7 +139,7 @@ class Stepped(widgets.SelectionSlider):  # type: ignore[misc]
     def read(text: str) -> Any:
         """Read what was typed; None if it is no such value."""
         digits = text.strip().replace(",", "").replace("，", "")
-        return int(digits) if digits.removeprefix("-").isdecimal() else None
+        return int(digits[:99]) if digits.removeprefix("-").isdecimal() else None
 
     @staticmethod
     def _named(steps: Iterable[Any]) -> tuple[tuple[str, Any], ...]:
@@ -153,7 +153,7 @@ class SteppedReal(Stepped):
     def fits(value: Any) -> bool:
         """Whether a value is a finite number."""
         real = isinstance(value, (int, float, np.integer, np.floating))
-        return real and not isinstance(value, bool) and math.isfinite(value)
+        return real and not isinstance(value, bool) and abs(value) < math.inf
 
     @staticmethod
     def read(text: str) -> float | None:

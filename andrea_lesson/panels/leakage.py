@@ -200,7 +200,10 @@ def leakage_panel(
     whole("row", row, 0, _MOST - 1)
 
     def prepare(controls: dict[str, Any]) -> None:
-        run = run_of(controls["variant"].value, controls["text"].value, TYPICAL)
+        variant, text = (controls[name].value for name in ("variant", "text"))
+        if variant not in VARIANTS or text not in LANGUAGES:
+            return  # `compute` says so
+        run = run_of(variant, text, TYPICAL)
         n_head, T = run.weights.shape[:2]
         end_at(controls["head"], n_head - 1)
         end_at(controls["row"], T - 1)
@@ -216,7 +219,7 @@ def leakage_panel(
     return Panel(
         controls,
         compute,
-        partial(describe, large=large),
+        partial(describe, large=bool(large)),
         summarise,
         view=view,
         large=large,

@@ -1,6 +1,7 @@
 """Scaled against raw on equal seeds: curves of a race, and the grid of how all races end."""
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from typing import Any
@@ -13,7 +14,7 @@ from ..labels import get_language, label, language
 from ..masks import BoolArray
 from ..race_grid import D_K, ETA, SIGMA, Point, RaceGrid, load_grid
 from ..racing import EPSILON, Progress, Race, Setting, race, twin
-from .base import Panel, _blas, _line
+from .base import Panel, _blas, _line, _sentence, _usual_numpy, strict
 from .controls import Press, checkbox, dropdown, press
 from .knobs import STEPS, knobs, set_to, started
 from .race_picture import describe, summarise, warn
@@ -236,7 +237,7 @@ _races: Races = {}  # of all panels: the same settings give the same numbers
 def run_now(sides: tuple[Setting, Setting], progress: Progress | None = None) -> None:
     """Race now, and keep the result."""
     # Small products are slower on several threads, and much slower where cores are shared.
-    with _blas().limit(limits=1, user_api="blas"):
+    with _blas().limit(limits=1, user_api="blas"), _usual_numpy():
         run = race(*sides, progress=progress)
     _races.pop(sides, None)
     _races[sides] = run
@@ -328,7 +329,8 @@ class _RacePanel(Panel):
         self._start = start
         self.controls, self.language = controls, get_language()
         if start.d_k <= QUICK:
-            self._race(self._sides(), again=False)
+            with suppress(KeyboardInterrupt):  # then it starts without curves
+                self._race(self._sides(), again=False)
         super().__init__(controls, *arguments, **named)
 
     def select(self, places: Mapping[str, int]) -> None:
@@ -373,16 +375,25 @@ class _RacePanel(Panel):
             return None
 
     def _raced(self, sides: tuple[Setting, Setting] | None, *, again: bool) -> bool:
-        """Race; False if it was interrupted, and then what is on show stays."""
+        """Race; False if it was interrupted or failed, and then what is on show stays."""
         try:
             self._race(sides, again=again)
         except KeyboardInterrupt:
             with language(self.language):
                 words = self.controls["train"].description
-                self.warning = label("race_interrupted", button=words)
-            self._warning_line.value = _line(self.warning, "alert", "warning")
+                self._warn_of(label("race_interrupted", button=words))
+            return False
+        except Exception as problem:
+            if strict():
+                raise
+            with language(self.language):
+                self._warn_of(_sentence(problem))
             return False
         return True
+
+    def _warn_of(self, words: str) -> None:
+        self.warning = words
+        self._warning_line.value = _line(words, "alert", "warning")
 
     def _race(self, sides: tuple[Setting, Setting] | None, *, again: bool) -> None:
         """Run a race, unless it is known and not wanted anew; tell on the button how far it is."""

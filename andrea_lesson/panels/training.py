@@ -7,12 +7,13 @@ from typing import Any
 import numpy as np
 
 from ..experiments import FloatArray
+from ..labels import label
 from ..lookup import CARDS
 from ..racing import EPSILON, History, Setting, train
 from .base import Panel
 from .controls import checkbox, slider, stepped_slider
 from .knobs import STEPS, knobs, set_to, started
-from .settings import SEEDS, choice, whole
+from .settings import SEEDS, SettingError, choice, whole
 from .training_picture import describe, summarise, warn
 
 LOOKS = 80  # at most, over a training, beside that at its start
@@ -100,7 +101,10 @@ def compute(
     )
     step, row = whole("step", step, 0, steps), whole("row", row, 0, CARDS - 1)
     seed = whole("seed", seed, *SEEDS)
-    history, limit = _trained(setting, seed)
+    try:
+        history, limit = _trained(setting, seed)
+    except KeyboardInterrupt:
+        raise SettingError(label("training_interrupted")) from None
     look = int(np.abs(history.step - step).argmin())
     return TrainingState(setting, seed, int(history.step[look]), row, look, history, limit)
 

@@ -18,6 +18,11 @@ CHECK_WORDS: dict[str, tuple[str, str]] = {
         "答對了，{count} 種注意力你都判斷正確。",
         "Right: you judged all {count} attentions correctly.",
     ),
+    "used_package": (
+        "結果正確，不過是交給套件的 {name} 算的；這一題請自己寫，寫過一次才會懂。",
+        "The results are right, but {name} of the package made them; write it yourself this time, "
+        "which is how it becomes clear.",
+    ),
     # -- nothing to judge yet --------------------------------------------------------------------
     "waits_function": (
         "這個函式還沒寫；寫好以後再執行一次這個儲存格。",

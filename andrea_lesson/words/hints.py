@@ -56,7 +56,7 @@ HINT_WORDS: dict[str, tuple[str, str]] = {
         "除數是 √d_k，d_k = 4096 ÷ 頭數；1 個頭時是 √4096。",
         "The divisor is √d_k with d_k = 4096 / n_head; for one head that is √4096.",
     ),
-    "title_my_divisor": ("你自己的模型：除數", "A model of your own: the divisor"),
+    "title_my_divisor": ("又一個你自己的模型：除數", "Another model of your own: the divisor"),
     "ask_my_divisor": (
         "你的模型有 {d_model} 維、{n_head} 個頭，分數要除以多少？",
         "Your model is {d_model} wide and has {n_head} heads: by what are its scores divided?",

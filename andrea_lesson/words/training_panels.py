@@ -168,6 +168,11 @@ TRAINING_LABELS: dict[str, tuple[str, str]] = {
     "race_shipped_steady": ("{side}是穩定的點", "{side} is steady"),
     "race_shipped_chaotic": ("{side}是混沌的點", "{side} is chaotic"),
     "race_running": ("比賽中 {percent}%", "racing, {percent}%"),
+    "training_interrupted": (
+        "訓練中斷了，這個設定還沒有結果；動一下任何一個控制項就會再訓練一次。",
+        "The training was interrupted, so there is nothing to show yet; move any control to train "
+        "again.",
+    ),
     "race_interrupted": (
         "比賽中斷了，圖還是原來的；再按「{button}」會從頭比。",
         "The race was interrupted, and the picture is the former one; “{button}” begins anew.",

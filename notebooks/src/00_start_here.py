@@ -163,18 +163,18 @@ panels.attention_panel()
 # 除了把答案寫進儲存格，課裡還有三種東西等你動手：
 #
 # - **用畫的猜測**　在圖上拖曳或用方向鍵，畫出你預期的曲線，按「就這麼猜」，量到的結果才會疊上去。
-# - **練習**　標題寫著大約幾分鐘、難度幾級。寫好就執行那一格：檢查會用一句話告訴你對了，還是錯在哪裡；還沒寫，它就等你。卡住了，就執行 `al.hint("softmax_temperature")`，括號裡換成那個練習的名字，每執行一次就多說一點。自己試過以後，`al.solution("softmax_temperature")` 會給你一種寫法。
+# - **練習**　標題寫著大約幾分鐘、難度幾級。寫好就執行那一格：檢查會用一句話告訴你對了，還是錯在哪裡；還沒寫，它就等你。要你寫函式的題目，請自己寫，不要呼叫套件裡現成的。卡住了，就執行 `al.hint("softmax_temperature")`，括號裡換成那個練習的名字，每執行一次就多說一點。自己試過以後，`al.solution("softmax_temperature")` 會給你一種寫法。
 # - **小測驗**　每一課最後有幾個問題，答了就知道對不對、為什麼。
 #
 # 做到哪裡，會自動記在這台電腦上，不記名字，下次打開還在。下一格列出你的進度。
 
-# %% [markdown] lang="en" key="practice" of="d852fd3499d6" tags=["core"]
+# %% [markdown] lang="en" key="practice" of="83567ff8232f" tags=["core"]
 # ## 0.4　Exercises, hints and progress
 #
 # Besides answers that you write into cells, three kinds of things wait for your hand:
 #
 # - **Guesses to draw**　Drag across the plot, or use the arrow keys, to draw the curve that you expect; press "Commit my guess", and only then is what was measured laid over it.
-# - **Exercises**　The title says roughly how many minutes, and how difficult. Write your answer and run the cell: the check says in one sentence that it is right, or what is wrong; while nothing is written, it waits. Stuck? `al.hint("softmax_temperature")`, with the name of that exercise in the brackets, says a little more each time you run it. Once you have tried, `al.solution("softmax_temperature")` shows one way to write it.
+# - **Exercises**　The title says roughly how many minutes, and how difficult. Write your answer and run the cell: the check says in one sentence that it is right, or what is wrong; while nothing is written, it waits. Where a function is asked for, write it yourself instead of calling one of the package. Stuck? `al.hint("softmax_temperature")`, with the name of that exercise in the brackets, says a little more each time you run it. Once you have tried, `al.solution("softmax_temperature")` shows one way to write it.
 # - **Quizzes**　A few questions at the end of each lesson; answer, and you learn whether it is right, and why.
 #
 # How far you are is kept on this computer, without any name, and is still there next time. The next cell lists your progress.
