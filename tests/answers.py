@@ -518,6 +518,43 @@ WINDOWS = {
 }
 
 
+def running_backwards(scores, tile):
+    m, l = -np.inf, 0.0  # noqa: E741
+    for start in range(0, len(scores), tile):
+        part = scores[start : start + tile]
+        new = max(m, part.max())
+        l = l * np.exp(new - m) + np.exp(part - new).sum()  # noqa: E741
+        m = new
+    return np.array([m, l])
+
+
+def deaf_to_causal(Q, K, V, mask=None):
+    return solutions.attention_complete(Q, K, V, None if isinstance(mask, str) else mask)
+
+
+def always_causal(Q, K, V, mask=None):
+    return solutions.attention_complete(Q, K, V, "causal")
+
+
+WRONG_ANSWERS |= {
+    "running_softmax, the other way round": (
+        "running_softmax",
+        running_backwards,
+        "slip_sum_grown",
+    ),
+    "attention_complete, deaf to causal": (
+        "attention_complete",
+        deaf_to_causal,
+        "slip_causal_passed_over",
+    ),
+    "attention_complete, always causal": (
+        "attention_complete",
+        always_causal,
+        "slip_always_causal",
+    ),
+}
+
+
 def probe_of_package(attend):
     Q, K, V = np.random.default_rng(0).standard_normal((3, 9, 4))
     for position in range(1, 9):

@@ -165,6 +165,18 @@ def test_a_bad_setting_is_said_and_forgotten(lax):
     assert panel.state.row == 47
 
 
+@pytest.mark.parametrize("name", ["variant", "text"])
+def test_a_choice_of_nothing_is_said_in_the_words_of_the_panel(lax, name):
+    al.set_language("en")
+    panel = leakage_panel(text="en", large="yes")
+    before = panel.controls[name].value
+    panel.controls[name].value = None
+    assert " must be one of " in panel.error
+    assert "Error" not in panel.error
+    panel.controls[name].value = before
+    assert panel.error is None
+
+
 def broken_file(monkeypatch, tmp_path, content):
     path = tmp_path / "leakage.json"
     if content is not None:

@@ -199,6 +199,12 @@ ATTENTION_COMPLETE = FunctionTask(
         )
         if name != "changes_its_input"
     }
-    | {"no_maximum_shift:plain": _no_shift_at_all},
+    | {
+        "no_maximum_shift:plain": _no_shift_at_all,
+        "causal_passed_over": lambda Q, K, V, mask: zoo.RIGHT["loops"](
+            Q, K, V, None if isinstance(mask, str) else mask
+        ),
+        "always_causal": lambda Q, K, V, mask: zoo.RIGHT["loops"](Q, K, V, "causal"),
+    },
     look=_look_at_weights,
 )

@@ -182,13 +182,16 @@ def _tiles(rng: Rng) -> list[Case]:
     return [*cases, Case((rng.standard_normal(1), 3), "single"), Case((large, 3), "large")]
 
 
-def _running(scores: AnyArray, tile: int, *, rescale: bool = True, tail: bool = True) -> AnyArray:
+def _running(
+    scores: AnyArray, tile: int, *, rescale: bool = True, backwards: bool = False, tail: bool = True
+) -> AnyArray:
     largest, total = -np.inf, 0.0
     end = len(scores) if tail else len(scores) // tile * tile
     for start in range(0, end, tile):
         part = scores[start : start + tile]
         new = max(largest, float(part.max()))
-        total = total * (np.exp(largest - new) if rescale else 1) + np.exp(part - new).sum()
+        shrunk = np.exp(new - largest if backwards else largest - new) if rescale else 1
+        total = total * shrunk + np.exp(part - new).sum()
         largest = new
     return np.array([largest, total])
 
@@ -199,6 +202,7 @@ RUNNING_SOFTMAX = FunctionTask(
     _tiles,
     {
         "sum_not_shrunk": lambda s, tile: _running(s, tile, rescale=False),
+        "sum_grown": lambda s, tile: _running(s, tile, backwards=True),
         "tail_dropped": lambda s, tile: _running(s, tile, tail=False),
         "maximum_from_zero": lambda s, tile: np.array(
             [m := max(0.0, float(s.max())), np.exp(s - m).sum()]

@@ -394,6 +394,20 @@ SLIP_WORDS: dict[str, tuple[str, str]] = {
         "只算了第一塊；看看迴圈是不是太早 return。",
         "Only the first tile counts; does the loop return too early?",
     ),
+    "slip_sum_grown": (
+        "舊的總和要乘上 exp（舊的最大值 − 新的最大值）；你的減法順序反了，總和會越乘越大。",
+        "The old sum is multiplied by exp(old maximum − new); yours subtracts the other way round, "
+        "which makes it grow.",
+    ),
+    "slip_causal_passed_over": (
+        'mask 是 "causal" 的時候，你沒有遮；這個字串代表因果遮罩。',
+        'When mask is "causal" nothing is hidden; the string stands for the causal mask.',
+    ),
+    "slip_always_causal": (
+        "不管 mask 給什麼，你用的都是因果遮罩；mask 是 None 就不遮，是陣列就照它遮。",
+        "Whatever mask is given, yours is the causal one; None hides nothing, and an array says "
+        "itself what is hidden.",
+    ),
     "slip_sum_of_scores": (
         "你加的是分數；要加的是 exp（分數 − 最大值）。",
         "You summed the scores; sum exp(score − maximum).",
