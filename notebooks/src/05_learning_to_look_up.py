@@ -607,10 +607,10 @@ panels.leakage_panel()
 # One cell to the right of the diagonal: in at least one head each position looks at the next character, which is the answer it has to give.
 
 # %% [markdown] lang="zh-Hant" key="leakage-live" tags=[]
-# **深入**　收錄的結果是訓練好的，不過你不必照單全收：下一格當場訓練一個沒有遮罩的解碼器，步數少一些，約十幾秒；按停止鍵（■）隨時可以停。想試別種遮罩，改 `variant` 就好。
+# **深入**　收錄的結果是訓練好的，不過你不必照單全收：下一格當場訓練一個沒有遮罩的解碼器，步數少一些，幾秒到十幾秒；按停止鍵（■）隨時可以停。想試別種遮罩，改 `variant` 就好。
 
-# %% [markdown] lang="en" key="leakage-live" of="0b6c8aa5bc5e" tags=[]
-# **Deeper**　The shipped results were trained beforehand, but you need not believe them: the next cell trains a decoder without a mask here and now, with fewer steps, in ten or twenty seconds; the stop button (■) ends it at any time. For another mask change `variant`.
+# %% [markdown] lang="en" key="leakage-live" of="971028e4ec7d" tags=[]
+# **Deeper**　The shipped results were trained beforehand, but you need not believe them: the next cell trains a decoder without a mask here and now, with fewer steps, in a few seconds, or twenty on a slow machine; the stop button (■) ends it at any time. For another mask change `variant`.
 
 # %% key="leakage-train" tags=["long", "volatile"]
 setting = training.LeakageSetting(variant="none", language=al.get_language(), steps=300)
