@@ -138,12 +138,12 @@ panels.attention_panel()
 # - **「看表格」**　把同樣的矩陣列成數字表格；旁邊的「存成 PNG」和「存成 SVG」把圖存成檔案。
 # - **最下面的一句話**是螢幕報讀軟體會讀的內容。設定不合理的時候，控制項下面會有一行字，告訴你哪裡不對。
 # - **顏色**　超過 $T = 32$，每個權重都很小，權重圖就換成相對的色階：顏色代表權重乘上看得到的鍵數，1 就是均勻。這一項可以用「權重的上色」改回來。
-# - **投影給全班看**　`panels.attention_panel(large=True)` 的字和圖都比較大。
+# - **投影給全班看**　`panels.attention_panel(large=True)` 的字和圖都比較大；先按 Ctrl+B 收起左邊的檔案列，整個面板就放得進一個畫面。
 # - **這裡看不到圖？**　有些環境無法載入這種圖，改用 `view="matplotlib"` 就好：`panels.attention_panel(view="matplotlib")`。
 #
 # 重新啟動核心以後，控制項旁邊會冒出紅色的斷鏈圖示，圖也不再跟著動：先執行最上面的程式碼儲存格，再執行面板那一格就好。圖上寫著「靜態圖：執行這個儲存格，就能拉動滑桿」，就表示核心還沒執行過那一格。也可以從上方選單執行「Run → Run All Cells」，一次全部執行。
 
-# %% [markdown] lang="en" key="panel-more" of="8cf613c9696e" tags=[]
+# %% [markdown] lang="en" key="panel-more" of="1746ca54c865" tags=[]
 # **Deeper**　How to work a panel:
 #
 # - **Mouse or finger**　Drag a slider, or click the number to its right and type. Point at a cell of the picture, and the line below says who looks at whom, the score and the weight. A click (or a tap) chooses the cell: its row and column are framed, and sliders and formulas follow.
@@ -152,7 +152,7 @@ panels.attention_panel()
 # - **"Show tables"**　lists the same matrices as tables of numbers; "Save as PNG" and "Save as SVG" beside it make a file of the picture.
 # - **The last sentence** is what a screen reader reads. When a setting makes no sense, a line under the controls says what is wrong.
 # - **Colours**　Beyond $T = 32$ every weight is small, so the picture of the weights switches to a relative scale: the weight times the number of keys in sight, where 1 is uniform. "colour weights" switches it back.
-# - **On a projector**　`panels.attention_panel(large=True)` has larger type and pictures.
+# - **On a projector**　`panels.attention_panel(large=True)` has larger type and pictures; press Ctrl+B first to fold the file list, and the whole panel fits on one screen.
 # - **No picture here?**　Some front ends cannot load this kind; `view="matplotlib"` will do: `panels.attention_panel(view="matplotlib")`.
 #
 # After a kernel restart small red broken-link icons appear beside the controls, and the picture no longer follows: run the first code cell, then the cell of the panel. A picture that says "Still picture: run this cell to move the sliders" means that the kernel has not run its cell yet. "Run → Run All Cells" in the menu runs everything at once.
