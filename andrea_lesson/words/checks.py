@@ -55,9 +55,10 @@ CHECK_WORDS: dict[str, tuple[str, str]] = {
         "The function must take the parameters ({wanted}); yours takes ({came}).",
     ),
     "check_failed": (
-        "檢查時遇到了沒想到的情況（{error}），這個答案還不能判斷；請換一種比較簡單的寫法再試。",
-        "The check met something unforeseen ({error}) and cannot judge this answer; please write "
-        "it in a simpler way.",
+        "檢查時遇到了沒想到的情況（{error}），這個答案還不能判斷；請重新啟動核心，"
+        "或換一種比較簡單的寫法再試。",
+        "The check met something unforeseen ({error}) and cannot judge this answer; restart the "
+        "kernel, or write it in a simpler way.",
     ),
     "interrupted": (
         "你按了中斷，函式還沒跑完；可能是停不下來的迴圈，看看它的結束條件。",
