@@ -239,6 +239,31 @@ MY_D_K = PersonalTask(
     },
     share=0.0,
 )
+
+
+def _fused(rng: np.random.Generator) -> Numbers:
+    split = _split(rng)
+    n_head = split["n_head"]
+    # In the middle two of the slips would give the same column.
+    heads = [head for head in range(2, n_head) if abs(2 * head + 1 - n_head) > 1]
+    return {**split, "head": int(rng.choice(heads))}
+
+
+MY_FUSED_COLUMN = PersonalTask(
+    "my_fused_column",
+    _fused,
+    lambda d_model, n_head, head: d_model + head * d_model // n_head,
+    {
+        "column_of_query": lambda d_model, n_head, head: head * d_model // n_head,
+        "column_of_value": lambda d_model, n_head, head: 2 * d_model + head * d_model // n_head,
+        "head_before": lambda d_model, n_head, head: d_model + (head - 1) * d_model // n_head,
+        "column_behind": lambda d_model, n_head, head: d_model + (head + 1) * d_model // n_head,
+        "last_column": lambda d_model, n_head, head: d_model + (head + 1) * d_model // n_head - 1,
+        "column_from_one": lambda d_model, n_head, head: d_model + head * d_model // n_head + 1,
+        "third_of_head": lambda d_model, n_head, head: (3 * head + 1) * d_model // n_head,
+    },
+    share=0.0,
+)
 MY_DIVISOR = PersonalTask(
     "my_divisor",
     _square_split,
@@ -303,5 +328,8 @@ MY_KV_CACHE = PersonalTask(
 )
 PERSONAL = {
     task.name: task
-    for task in (MY_D_K, MY_DIVISOR, MY_ALLOWED_CELLS, MY_WEIGHT, MY_RAW_SPREAD, MY_KV_CACHE)
+    for task in (
+        *(MY_D_K, MY_FUSED_COLUMN, MY_DIVISOR, MY_ALLOWED_CELLS),
+        *(MY_WEIGHT, MY_RAW_SPREAD, MY_KV_CACHE),
+    )
 }

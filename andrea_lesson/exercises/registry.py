@@ -122,6 +122,7 @@ def _tell(verdict: Verdict) -> None:
 _AS_LISTED: tuple[tuple[str, str, int, int, Kind, Any], ...] = (
     ("d_k_of_andrea", "01", 2, 1, "number", D_K_OF_ANDREA),
     ("my_d_k", "01", 2, 1, "number", PERSONAL["my_d_k"]),
+    ("my_fused_column", "01", 4, 2, "number", PERSONAL["my_fused_column"]),
     ("scaling_at_4096", "02", 3, 1, "number", SCALING_AT_4096),
     ("my_divisor", "02", 2, 1, "number", PERSONAL["my_divisor"]),
     ("scaled_scores", "02", 6, 2, "function", function_tasks.SCALED_SCORES),

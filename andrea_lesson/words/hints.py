@@ -38,6 +38,29 @@ HINT_WORDS: dict[str, tuple[str, str]] = {
         "答案乘上頭數要剛好等於 d_model。",
         "Your answer times the number of heads must give d_model exactly.",
     ),
+    "title_my_fused_column": (
+        "合併的矩陣裡，一個頭的鍵從哪一行開始",
+        "Where the keys of a head begin in the fused matrix",
+    ),
+    "ask_my_fused_column": (
+        "合併的矩陣 [W_Q W_K W_V] 由三個 {d_model} × {d_model} 的矩陣並排而成，有 {n_head} 個頭。"
+        "頭 {head} 的鍵從第幾行開始？（頭和行都從 0 數起）",
+        "The fused matrix [W_Q W_K W_V] is three matrices of {d_model} × {d_model} side by side, "
+        "for {n_head} heads. At which column do the keys of head {head} begin? (Heads and columns "
+        "are counted from 0.)",
+    ),
+    "hint_my_fused_column_1": (
+        "先看鍵在哪一個矩陣裡，再看它前面排了什麼。",
+        "In which of the three matrices are the keys, and what stands before it?",
+    ),
+    "hint_my_fused_column_2": (
+        "W_K 裡面，排在前面的每個頭各占 d_k 行。",
+        "Inside W_K, each head before this one takes d_k columns.",
+    ),
+    "hint_my_fused_column_3": (
+        "要跳過的行數是兩部分的和：一整個 W_Q，再加上 W_K 裡排在前面的頭。",
+        "What has to be skipped is a sum: all of W_Q, and the heads that come first in W_K.",
+    ),
     # -- 02 --------------------------------------------------------------------------------------
     "title_scaling_at_4096": ("d_model = 4096 時的縮放", "Scaling at d_model = 4096"),
     "ask_scaling_at_4096": (

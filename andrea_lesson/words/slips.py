@@ -437,6 +437,37 @@ SLIP_WORDS: dict[str, tuple[str, str]] = {
         "「{key}」除反了：應該用 d_model 除以頭數。",
         "For {key} the fraction is upside down: d_model over the number of heads.",
     ),
+    "slip_column_of_query": (
+        "「{key}」填的是查詢的那一行；鍵在 W_K 裡，前面還有一整個 W_Q。",
+        "For {key} that is the column of the queries; the keys are in W_K, behind all of W_Q.",
+    ),
+    "slip_column_of_value": (
+        "「{key}」填的是值的那一行，多跳過了一個矩陣；鍵在 W_K 裡。",
+        "For {key} that is the column of the values, one matrix too far; the keys are in W_K.",
+    ),
+    "slip_head_before": (
+        "「{key}」填的是前一個頭；頭從 0 數起，排在頭 h 前面的有 h 個頭。",
+        "For {key} that is the head before; heads are counted from 0, so h of them come before "
+        "head h.",
+    ),
+    "slip_column_behind": (
+        "「{key}」填的是下一個頭的開頭；頭從 0 數起，排在頭 h 前面的有 h 個頭。",
+        "For {key} that is where the next head begins; heads are counted from 0, so h of them come "
+        "before head h.",
+    ),
+    "slip_last_column": (
+        "「{key}」填的是這個頭的最後一行；要的是第一行。",
+        "For {key} that is the last column of this head; the first one is wanted.",
+    ),
+    "slip_column_from_one": (
+        "「{key}」多了 1；行從 0 數起。",
+        "For {key} that is 1 too many; columns are counted from 0.",
+    ),
+    "slip_third_of_head": (
+        "「{key}」把每個頭的 q、k、v 排在一起算了；這裡是三個矩陣並排，先是所有頭的查詢。",
+        "For {key} you took q, k and v of each head to stand together; here three matrices stand "
+        "side by side, first the queries of all heads.",
+    ),
     "slip_d_k_for_root": (
         "「{key}」填的是 d_k；除數還要再開根號。",
         "For {key} that is d_k; the divisor is its square root.",

@@ -500,6 +500,26 @@ al.table(n_head=splits, d_k=[model.d_model // n_head for n_head in splits])
 # %% [markdown] lang="en" key="family-answer" of="f0f4c98b3223" tags=[]
 # Head $h$ uses the columns $h\, d_k$ to $(h+1)\, d_k - 1$, and the last head ends exactly at the right edge. Where nothing splits, the panel draws no picture; it only says which number of heads comes closest. And see the formulas: whichever the head, a component of $q$ is the sum of $d_{\text{model}}$ terms, and all of $x$ goes in.
 
+# %% [markdown] lang="zh-Hant" key="my-fused-column" tags=[]
+# **練習**　合併的矩陣裡，一個頭的鍵從哪一行開始（4 分鐘，難度 2／3）
+#
+# 程式裡常把 $W_Q$、$W_K$、$W_V$ 並排成一個 $d_{\text{model}} \times 3\,d_{\text{model}}$ 的矩陣，一次乘完再切開；切錯一行，每個頭就都亂了。在 `seed` 填一個自己的整數，執行以後就有題目；答案填進再下面那一格。卡住了，就執行 `al.hint("my_fused_column")`。
+
+# %% [markdown] lang="en" key="my-fused-column" of="9207850eefda" tags=[]
+# **Exercise**　Where the keys of a head begin in the fused matrix (4 minutes, difficulty 2 of 3)
+#
+# Programs often put $W_Q$, $W_K$ and $W_V$ side by side as one matrix of $d_{\text{model}} \times 3\,d_{\text{model}}$, multiply once and cut the result; one column off, and every head is wrong. Put a whole number of your own for `seed` and run the cell, and the question appears; your answer goes into the cell after that. If stuck, run `al.hint("my_fused_column")`.
+
+# %% key="question-my-fused-column" tags=[]
+seed = None  # 0 … 999999
+
+al.question("my_fused_column", seed)
+
+# %% key="exercise-my-fused-column" tags=[]
+my_fused_column = None
+
+al.check.my_fused_column(my_fused_column, seed=seed)
+
 # %% [markdown] lang="zh-Hant" key="recap" tags=["core"]
 # ## 1.6　帶得走的三句話
 #
