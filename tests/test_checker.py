@@ -245,6 +245,15 @@ def test_an_interrupt_inside_the_checker_gives_the_same_sentence(monkeypatch):
     assert check.sliding_window(solutions.sliding_window).key == "interrupted"
 
 
+def test_an_interrupt_of_the_last_run_of_an_answer_is_no_pass():
+    def interrupted_while_watched(T, window):
+        if sys.getprofile():  # only the run that looks for calls of the package is watched
+            raise KeyboardInterrupt
+        return solutions.sliding_window(T, window)
+
+    assert check.sliding_window(interrupted_while_watched).key == "interrupted"
+
+
 def test_a_stumble_of_the_checker_gives_a_sentence_to_students_and_is_raised_in_tests(monkeypatch):
     def stumbles(*given):
         raise ZeroDivisionError

@@ -18,6 +18,7 @@ SIDE = 415  # for the controls beside a large picture
 EM = 13.0  # pixels of a label
 LINE = 18.0  # pixels from one line of text to the next
 NUMBERS, SLANTED = 17.0, 54.0  # over columns, for numbers and for slanted names
+_ACROSS, _DOWN = 12.7, 11.0  # from one name to the next, at the least
 _TITLE = 2 * LINE + 4
 _NAMES, _GAP, _MARGIN = 84.0, 12.0, 4.0
 _OVERHANG = 6.0  # of the last slanted name, beyond its matrix
@@ -169,12 +170,13 @@ def ticks(
         Places and what stands there.
     """
     named = axis.names is not None and len(axis.names) == count
-    if named and axis.text and count * (12.7 if across else 11.0) > room:
+    names_apart = _ACROSS if across else _DOWN
+    if named and axis.text and count * names_apart > room:
         named = False
     names = axis.names if axis.names is not None and named else tuple(map(str, range(count)))
     # Numbers side by side need the room they take; names get smaller or slant.
-    numbers = 5 + 7.0 * len(str(count - 1))
-    apart = (12.7 if named else numbers) if across else (11.0 if named else EM)
+    numbers_apart = 5 + 7.0 * len(str(count - 1)) if across else EM
+    apart = names_apart if named else numbers_apart
     step = next(2**power for power in range(64) if count * apart <= room * 2**power)
     chosen = set(range(0, count, step))
     if named and len(lit) <= 2:
