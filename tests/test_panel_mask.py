@@ -238,6 +238,7 @@ def test_leaks_and_nan_are_framed_or_seen_and_never_hatched_away():
     leaking = mask.compute(value=0.0)
     weights = mask_picture.describe(leaking, side=153.0).parts["weights"]
     same(weights.framed, ~leaking.mask)
+    assert weights.warns
     assert not weights.hidden.any()
     broken = picture_of(mask="padding", length=0).parts["weights"]
     assert np.isnan(broken.values).all()

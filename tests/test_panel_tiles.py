@@ -281,6 +281,7 @@ def test_each_cell_is_done_skipped_or_still_to_come(mask):
         same(part.hidden | part.blank, ~done)
         assert not part.values[~done].any()  # not even in the numbers
         same(part.framed, state.order == step)
+        assert not part.warns
         assert part.grid == 4
         same(np.isneginf(part.values), done & ~allowed_by(state))
 

@@ -383,17 +383,19 @@ def test_what_is_chosen_lit_or_marked_is_framed():
     assert not has_colour(drawn(plain)[2][round(layout.boxes["mask"].top) :], LIT)
 
 
-def test_marked_cells_are_framed_in_the_colour_of_warnings():
-    part = mixed_picture().parts["odd"]
+@pytest.mark.parametrize(("warns", "colour"), [(True, COMPARED), (False, LIT)])
+def test_marked_cells_are_framed_and_in_the_colour_of_warnings_if_they_warn(warns, colour):
+    part = replace(mixed_picture().parts["odd"], lit_rows=(), warns=warns)
     _, layout, pixels = drawn(Picture(((part,),), AXES))
     _, _, without = drawn(Picture(((replace(part, framed=None),),), AXES))
     y, x = np.nonzero((pixels != without).any(axis=-1))
     box = layout.boxes["odd"]  # the cell at its lower left corner
-    assert (x.min(), x.max() + 1) == pytest.approx((box.left, box.left + box.width / 5), abs=2)
+    halo = 2.5  # pixels of the frame and its halo that lie outside
+    assert (x.min(), x.max() + 1) == pytest.approx((box.left, box.left + box.width / 5), abs=halo)
     assert (y.min(), y.max() + 1) == pytest.approx(
-        (box.top + 0.8 * box.height, box.top + box.height), abs=2
+        (box.top + 0.8 * box.height, box.top + box.height), abs=halo
     )
-    assert has_colour(pixels[y, x], COMPARED)
+    assert has_colour(pixels[y, x], colour)
 
 
 def test_dots_of_many_weights_are_multiples_of_the_uniform_one():

@@ -178,6 +178,7 @@ def _matrix(
         plain["numbers"] = "\n".join(numbers.flat)
     if part.framed is not None and part.framed.any():
         plain["framed"] = _pooled_any(part.framed, dots).tobytes()
+        plain["warns"] = part.warns
     if part.hidden_value:
         plain["hiddenValue"] = part.hidden_value
     if part.hidden_words:

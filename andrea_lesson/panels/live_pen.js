@@ -72,8 +72,11 @@ function drawLit({ ctx, look }, part) {
       }
     }
   }
-  ctx.lineWidth = 1.8;
-  ctx.strokeStyle = look.warning;
+  ctx.strokeStyle = look.halo;
+  ctx.lineWidth = 3.2;
+  ctx.stroke();
+  ctx.strokeStyle = part.warns ? look.warning : look.lit;
+  ctx.lineWidth = 2;
   ctx.stroke();
 }
 

@@ -65,6 +65,7 @@ def describe(state: "MaskState", *, side: float) -> Picture:
             hidden=covered,
             hidden_value="0",
             framed=state.leaking,
+            warns=True,
             reading=label("reading_weight"),
             show_rows=False,
         ),

@@ -60,7 +60,8 @@ class Matrix:
     bar: bool = True  # a colour bar below
     lit_rows: tuple[int, ...] = ()  # framed, to be found at a glance; neighbours in one frame
     lit_columns: tuple[int, ...] = ()
-    framed: BoolArray | None = None  # cells to be framed in the colour of warnings
+    framed: BoolArray | None = None  # cells to be framed,
+    warns: bool = False  # in the colour of warnings, or as what is lit
     width: float = SIDE  # pixels, at the usual size
     height: float = SIDE
     under: str = ""  # name of the part of this line beneath which it stands, flush left

@@ -26,7 +26,7 @@ class Frames:
         self.ax = ax
         self._lit = self._patch(LIT, 2.0, halo=True)
         self._chosen = self._patch(INK, 1.6, halo=True)
-        self._cells = self._patch(COMPARED, 1.8)
+        self._cells = self._patch(LIT, 2.0, halo=True)
 
     def draw(
         self,
@@ -37,6 +37,7 @@ class Frames:
         lit_rows: Sequence[int] = (),
         lit_columns: Sequence[int] = (),
         cells: BoolArray | None = None,
+        warns: bool = False,
     ) -> None:
         """Frame what is chosen, what is lit, and marked cells.
 
@@ -49,6 +50,8 @@ class Frames:
         lit_rows, lit_columns : sequence of int
             Neighbours get one frame.
         cells : ndarray of bool, shape `shape`, optional
+        warns : bool
+            Whether these are framed in the colour of warnings.
         """
         rows, columns = shape
         self._put(
@@ -71,6 +74,7 @@ class Frames:
         )
         path = NOTHING if cells is None or not cells.any() else _border(cells)
         self._cells.set_path(_in_shares(path, shape))
+        self._cells.set_edgecolor(COMPARED if warns else LIT)
 
     def _patch(self, colour: str, width: float, *, halo: bool = False) -> PathPatch:
         patch = PathPatch(

@@ -87,6 +87,7 @@ class PrintedMatrix:
             lit_rows=part.lit_rows,
             lit_columns=part.lit_columns,
             cells=part.framed,
+            warns=part.warns,
         )
         self._name(part, picture, level, leftmost)
         if self.bar is not None:
