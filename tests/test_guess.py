@@ -324,15 +324,15 @@ def said(guess, truth, limits=(0.0, 10.0), log_y=False):
 
 def test_curves_are_compared_by_direction_and_by_the_largest_factor():
     words = said([1, 2, 4], [1, 4, 9])
-    assert words.startswith("You got the direction: the measured curve rises")
-    assert "at x = 2 you guessed 4, measured is 9 (a factor of 2.25)." in words
+    assert words.startswith("You got the direction: the actual curve rises")
+    assert "at x = 2 you guessed 4; it is 9 (a factor of 2.25)." in words
     words = said([9, 4, 1], [1, 4, 9])
-    assert words.startswith("The direction differs: yours falls, the measured curve rises.")
+    assert words.startswith("The direction differs: yours falls, the actual curve rises.")
     assert "factor of 9" in words
     assert "close all along" in said([1, 4, 8.9], [1, 4, 9])
     assert "close all along" not in said([1, 4, 7], [1, 4, 9])
     words = said([-5, 0, 5], [-5, 4, 5], limits=(-10, 10))
-    assert "at x = 1 you guessed 0, measured is 4." in words
+    assert "at x = 1 you guessed 0; it is 4." in words
     assert "factor" not in words
     words = said([1, 2, 4], [1, np.nan, np.inf])
     assert words.endswith("left out of this: 2.")

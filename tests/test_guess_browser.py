@@ -166,7 +166,7 @@ def test_keys_alone_draw_commit_read_and_leave(show):
     keys.press("Enter")
     wait_committed(page)
     assert one.guess.tolist() == [5, 6.2, 7.2, 8.2, 8]
-    assert page.focused() == "d_k = 1: you guessed 5, measured 1"
+    assert page.focused() == "d_k = 1: you guessed 5, it is 1"
     keys.press("ArrowUp")
     assert one.guess[0] == 5
     keys.press("Escape")

@@ -21,13 +21,13 @@ GUESS_LABELS: dict[str, tuple[str, str]] = {
     "guess_table": ("用表格填", "Use a table"),
     "guess_tools": ("猜測的工具", "Tools of the guess"),
     "guess_mine": ("你的猜測", "your guess"),
-    "guess_truth": ("量到的", "measured"),
+    "guess_truth": ("實際", "actual"),
     "guess_waiting": ("量測中……", "Measuring …"),
     "guess_none": ("沒有", "none"),
     "guess_unset": ("還沒畫", "not drawn yet"),
     "guess_point": ("{x_label}＝{x}", "{x_label} = {x}"),
     "guess_drawn": ("{y_label}＝{value}", "{y_label} = {value}"),
-    "guess_both": ("你猜 {guess}，量到 {truth}", "you guessed {guess}, measured {truth}"),
+    "guess_both": ("你猜 {guess}，實際是 {truth}", "you guessed {guess}, it is {truth}"),
     "guess_cell": (
         "第 {row} 列 {row_name}，第 {column} 行 {column_name}",
         "row {row} {row_name}, column {column} {column_name}",
@@ -47,9 +47,9 @@ GUESS_LABELS: dict[str, tuple[str, str]] = {
         "{value} lies outside the plot ({low} to {high}).",
     ),
     "guess_points_missing": (
-        "還有 {count} 個點沒畫：{places}。畫完再定案，就能看到量到的曲線。",
-        "Points still to draw: {places} ({count} in all). Draw them, then commit to see what was "
-        "measured.",
+        "還有 {count} 個點沒畫：{places}。畫完再定案，就能看到實際的曲線。",
+        "Points still to draw: {places} ({count} in all). Draw them, then commit to see the "
+        "actual curve.",
     ),
     "guess_no_cells": (
         "還沒塗任何一格。先塗出你預期的格，再定案。",
@@ -83,11 +83,11 @@ GUESS_LABELS: dict[str, tuple[str, str]] = {
     "guess_dips": ("先下後上", "goes down and then up"),
     "guess_same_way": (
         "走向猜對了：{truth}。",
-        "You got the direction: the measured curve {truth}, as yours does.",
+        "You got the direction: the actual curve {truth}, as yours does.",
     ),
     "guess_other_way": (
-        "走向不同：你畫的{guess}，量到的{truth}。",
-        "The direction differs: yours {guess}, the measured curve {truth}.",
+        "走向不同：你畫的{guess}，實際的{truth}。",
+        "The direction differs: yours {guess}, the actual curve {truth}.",
     ),
     "guess_close": (
         "每一點都很接近，差最多的一點：",
@@ -95,13 +95,13 @@ GUESS_LABELS: dict[str, tuple[str, str]] = {
     ),
     "guess_farthest": ("差最多的地方：", " Farthest apart:"),
     "guess_there": (
-        "{x_label}＝{x}，你猜 {guess}，量到 {truth}{factor}。",
-        " at {x_label} = {x} you guessed {guess}, measured is {truth}{factor}.",
+        "{x_label}＝{x}，你猜 {guess}，實際是 {truth}{factor}。",
+        " at {x_label} = {x} you guessed {guess}; it is {truth}{factor}.",
     ),
     "guess_factor": ("（相差 {factor} 倍）", " (a factor of {factor})"),
     "guess_not_finite": (
-        "有 {count} 個點沒有有限的測量值，不列入比較。",
-        " Points without a finite measured value, left out of this: {count}.",
+        "有 {count} 個點沒有有限的實際值，不列入比較。",
+        " Points without a finite actual value, left out of this: {count}.",
     ),
     "guess_all_cells": (
         "全部猜對：{total} 格一格不差。",
@@ -155,8 +155,8 @@ GUESS_LABELS: dict[str, tuple[str, str]] = {
     "report_none": ("還沒有紀錄。", "Nothing recorded yet."),
     "report_guess_number": ("第 {number} 次猜（共 {of} 次）", "guess {number} of {of}"),
     "report_drawing": (
-        "虛線方塊：猜測；實線圓點：量到的",
-        "dashed, squares: guess; solid, dots: measured",
+        "虛線方塊：猜測；實線圓點：實際",
+        "dashed, squares: guess; solid, dots: actual",
     ),
     "report_cells_drawing": (
         "✓ 猜對　○ 漏掉　✕ 多猜",
