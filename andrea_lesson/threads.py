@@ -13,12 +13,16 @@ import os
 from _thread import start_new_thread
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from contextvars import copy_context
 from functools import partial
 from queue import SimpleQueue
 from threading import Lock
 from typing import Any, TypeVar
 
+import numpy as np
+
 Item = TypeVar("Item")
+Result = TypeVar("Result")
 
 
 def share_out(items: Iterable[Item], make_worker: Callable[[], Callable[[Item], None]]) -> None:
@@ -90,6 +94,20 @@ def share_out(items: Iterable[Item], make_worker: Callable[[], Callable[[Item], 
             raise
 
 
+def quietly(work: Callable[..., Result], *arguments: Any) -> Result:
+    """Call it with NumPy's warnings off.
+
+    It has a context of its own, in which `np.errstate` works: Ctrl-C may come just as that ends,
+    and would leave the warnings of the caller off.
+    """
+    return copy_context().run(_quietly, work, arguments)
+
+
+def _quietly(work: Callable[..., Result], arguments: tuple[Any, ...]) -> Result:
+    with np.errstate(all="ignore"):
+        return work(*arguments)
+
+
 @contextmanager
 def one_blas_thread() -> Iterator[None]:
     """Hold the BLAS to one thread for a while.
@@ -102,7 +120,11 @@ def one_blas_thread() -> Iterator[None]:
         _hold_blas(caller)
         yield
     finally:
-        _let_go_of_blas(caller)
+        try:
+            _let_go_of_blas(caller)
+        except BaseException:  # Ctrl-C, as above
+            _let_go_of_blas(caller)
+            raise
 
 
 def _one_core_each(threads: int) -> list[int | None]:
@@ -168,6 +190,9 @@ def _let_go_of_blas(caller: object) -> None:
 
 def _blas() -> list[tuple[Any, int]]:
     """Each BLAS in this process, by threadpoolctl's word for it, and how many threads it has."""
+    for library, threads in _state.owed:
+        library.set_num_threads(threads)
+    _state.owed = []
     libraries = (one for one in _state.controller().lib_controllers if one.user_api == "blas")
     return [(library, library.num_threads or 1) for library in libraries]
 
@@ -184,6 +209,7 @@ class _State:
         self.holder: object = None  # the caller who holds the BLAS to one thread
         self.before: list[tuple[Any, int]] = []
         self.threads = 1
+        self.owed: list[tuple[Any, int]] = []  # what a forked process is to give back
         self.found: Any = None
         self.pool_size = 0
         self.orders = SimpleQueue[Callable[[], None]]()
@@ -219,9 +245,11 @@ def _cores() -> int:
 
 
 def _start_anew() -> None:
-    """In a forked process: the threads of the parent are not here."""
+    """In a forked process: the threads of the parent are not here, one may have held the BLAS."""
     global _state
+    owed = _state.owed if _state.holder is None else _state.before
     _state = _State()
+    _state.owed = owed
 
 
 _state = _State()

@@ -18,6 +18,7 @@ twice.
 
 import math
 from collections.abc import Callable
+from functools import partial
 from threading import Lock
 from typing import Any
 
@@ -36,9 +37,9 @@ from .inputs import (
     working_type,
 )
 from .masks import check_whole
-from .threads import core_count, share_out
+from .threads import core_count, quietly, share_out
 from .tiled import tiles
-from .tiled_fast import WORTH_THREADS, Head, exponential
+from .tiled_fast import WORTH_THREADS, Head
 
 Floats = NDArray[np.floating[Any]]
 QUERIES, CELLS = 128, 2**20  # in a tile, where the caller names no size: no more than either
@@ -150,15 +151,14 @@ def _fast(
         def work(item: tuple[Head, list[slice]]) -> None:
             head, share = item
             dQ, dK, dV = (gradient[head] for gradient in gradients)
-            with np.errstate(all="ignore"):  # what is not finite is found at the end
-                one.take(head)
-                for queries in share:
-                    one.add(queries, dQ[queries])
+            one.take(head)
+            for queries in share:
+                one.add(queries, dQ[queries])
             with adding:
                 dK += one.dK
                 dV += one.dV
 
-        return work
+        return partial(quietly, work)  # what is not finite is found at the end
 
     items = [(head, share) for head in heads for share in shares]
     if cores == 1:
@@ -170,9 +170,11 @@ def _fast(
     left_out = [
         head for head in heads if not all(np.isfinite(one[head]).all() for one in gradients)
     ]
-    with np.errstate(over="ignore"):  # a gradient may be too large for float16
-        narrow = [gradient.astype(Q.dtype, copy=False) for gradient in gradients]
-    return narrow, left_out
+
+    def narrow() -> list[Floats]:  # what it holds may be too large for float16, or too small
+        return [gradient.astype(Q.dtype, copy=False) for gradient in gradients]
+
+    return quietly(narrow), left_out
 
 
 class _OneHead:
@@ -187,7 +189,6 @@ class _OneHead:
         Q, K, V, _ = given
         self.given, self.mask, self.scale, self.wide = given, mask, scale, wide
         self.ahead = K.shape[-2] - Q.shape[-2]
-        self.exp, self.per_score = exponential(wide)
         self.weights = np.empty(K.shape[-2] * rows, dtype=wide)
         self.dscores = np.empty_like(self.weights)
         self.dK, self.more_dK = (np.empty(K.shape[-2:], dtype=wide) for _ in range(2))
@@ -223,13 +224,13 @@ class _OneHead:
         dscores = self.dscores[: columns * rows].reshape(columns, rows)
         ones = self.ones[:columns]  # ones @ tile is faster than a sum over the axis
 
-        np.matmul(K, (Q * (self.scale * self.per_score)).T, out=weights)
+        np.matmul(K, (Q * self.scale).T, out=weights)
         np.minimum(weights[cut], limit, out=weights[cut])
         if not self.near:
             highest = weights.max(axis=0)  # (rows,)
             highest[highest == -np.inf] = 0  # no allowed key
             weights -= highest
-        self.exp(weights, out=weights)
+        np.exp(weights, out=weights)
         total = ones @ weights  # (rows,)
         total[total == 0] = 1
         # The weights are these divided by their sum.  It is dO that is divided: it is smaller.

@@ -15,13 +15,13 @@ What differs from the readable form:
 
 import math
 from collections.abc import Callable, Iterable, Iterator
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .threads import core_count, share_out
+from .threads import core_count, quietly, share_out
 
 Floats = NDArray[np.floating[Any]]
 Head = tuple[int, ...]
@@ -64,14 +64,13 @@ def fast_heads(
 
         def attend(item: tuple[Head, list[slice]]) -> None:
             head, tiles = item
-            with np.errstate(all="ignore"):  # what is refused may overflow, small weights vanish
-                if not one.take(head):
-                    left_out.add(head)
-                    return
-                for queries in tiles:
-                    one.attend(queries, output[head][queries])
+            if not one.take(head):
+                left_out.add(head)
+                return
+            for queries in tiles:
+                one.attend(queries, output[head][queries])
 
-        return attend
+        return partial(quietly, attend)  # what is refused may overflow, small weights vanish
 
     if len(heads) * T_q * T_k * (d_k + d_v) < WORTH_THREADS:
         attend = make_worker()

@@ -108,6 +108,20 @@ def test_room_doubles_and_bytes_are_those_of_the_room():
     assert rooms.index(2 * FIRST_ROOM) == FIRST_ROOM
 
 
+def test_room_doubles_up_to_the_longest_sequence_and_no_further():
+    cache = KVCache(LONGEST // 2 + 1)
+    token = np.broadcast_to(np.float16(1), (LONGEST // 2 + 2, 1))
+    cache.append(token, token)
+    assert cache.capacity == LONGEST
+
+
+def test_keys_and_values_are_views_of_what_is_kept():
+    cache = KVCache()
+    cache.append(random(3, 4), random(3, 2))
+    assert np.shares_memory(cache.keys, cache._keys)
+    assert np.shares_memory(cache.values, cache._values)
+
+
 def test_the_memory_of_a_layer_of_andrea_120m():
     """2 · n_head · T · d_k numbers: 6 MiB in float32, half of it in float16."""
     model = al.ANDREA_120M

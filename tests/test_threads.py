@@ -160,21 +160,37 @@ def test_a_failure_stops_the_others_and_is_raised(in_caller, error):
     assert sorted(again) == list(range(7))
 
 
+def pause(item=None):
+    time.sleep(1e-5)
+
+
+def hold_for_a_moment():
+    with threads.one_blas_thread():
+        pause()
+
+
 @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="no timer on this system")
-def test_ctrl_c_at_any_moment_leaves_everything_as_it_was():
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # see below
+@pytest.mark.parametrize(
+    "work",
+    [
+        lambda: threads.share_out(range(3), lambda: pause),
+        hold_for_a_moment,
+        lambda: threads.quietly(pause),
+    ],
+    ids=["share_out", "one_blas_thread", "quietly"],
+)
+def test_ctrl_c_at_any_moment_leaves_everything_as_it_was(work):
     """Each of these is over in a moment, so that few moments are missed: hundreds of them."""
 
     def press(*_):
         raise KeyboardInterrupt
 
-    def pause(item):
-        time.sleep(1e-5)
-
     def work_until_then():
         while True:
-            threads.share_out(range(3), lambda: pause)
+            work()
 
-    chance, pressed = random.Random(0), 0
+    chance, pressed, warnings = random.Random(0), 0, np.geterr()
     before = signal.signal(signal.SIGALRM, press)
     try:
         for _ in range(1500):
@@ -188,10 +204,22 @@ def test_ctrl_c_at_any_moment_leaves_everything_as_it_was():
             assert threads._state.holder is None
             assert blas_threads() == AT_FIRST
             assert own_cores() == CORES
+            assert np.geterr() == warnings
         assert pressed == 1500
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
+        np.seterr(**warnings)
+        threads._let_go_of_blas(threads._state.holder)
+
+
+def test_quietly_gives_what_the_work_gives_and_no_warning():
+    with np.errstate(all="raise"):
+        assert threads.quietly(np.exp, np.float32(1000)) == np.inf
+        with pytest.raises(FloatingPointError):
+            np.exp(np.float32(1000))
+    with pytest.raises(ZeroDivisionError):
+        threads.quietly(lambda: 1 // 0)
 
 
 @with_affinity
@@ -278,15 +306,17 @@ def test_callers_in_several_threads():
     assert not wrong
 
 
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
-@pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
-def test_a_forked_process_starts_threads_of_its_own():
-    threads.share_out(range(9), all_together(lambda item: None))  # here they have been started
+forks = pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
+no_warning = pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
+
+
+def in_a_fork(check):
+    """Whether the check passes in a forked process."""
     child = os.fork()
     if child == 0:
         status = os.EX_SOFTWARE
         try:
-            threads.share_out(range(9), all_together(lambda item: None))
+            check()
             status = os.EX_OK
         finally:
             os._exit(status)
@@ -294,7 +324,37 @@ def test_a_forked_process_starts_threads_of_its_own():
     deadline.start()
     _, status = os.waitpid(child, 0)
     deadline.cancel()
-    assert os.waitstatus_to_exitcode(status) == os.EX_OK
+    return os.waitstatus_to_exitcode(status) == os.EX_OK
+
+
+@forks
+@no_warning
+def test_a_forked_process_starts_threads_of_its_own():
+    threads.share_out(range(9), all_together(lambda item: None))  # here they have been started
+    assert in_a_fork(lambda: threads.share_out(range(9), all_together(lambda item: None)))
+
+
+@several
+@forks
+@no_warning
+@pytest.mark.parametrize("generations", [1, 2])
+def test_a_process_forked_while_the_blas_is_held_gets_its_threads_back(generations):
+    """The one who took them does not live on in it; so nobody else would give them back."""
+
+    def check():
+        if generations == 2:
+            assert in_a_fork(check_all)
+        check_all()
+
+    def check_all():
+        assert threads.core_count() == max(AT_FIRST)
+        assert blas_threads() == AT_FIRST
+        tiled_attention(*problem())
+        with threadpool_limits(1, user_api="blas"):  # what the process itself sets later holds
+            assert threads.core_count() == 1
+
+    with hold():
+        assert in_a_fork(check)
 
 
 def test_the_blas_keeps_to_one_thread_for_a_while():

@@ -20,7 +20,9 @@ from strategies import all_types, cases, spoilt_cases
 
 import andrea_lesson as al
 from andrea_lesson import tiled, tiled_fast
+from andrea_lesson.backward import attention_backward
 from andrea_lesson.tiled import tiled_attention, tiled_steps
+from andrea_lesson.tiled_backward import tiled_attention_backward
 
 THREADS = {"WORTH_THREADS": 0}
 NO_EXP2 = {"exponential": lambda kind: (np.exp, 1.0)}
@@ -247,7 +249,7 @@ def test_scores_of_ten_thousand(name, dtype):
         assert_is_attention(output, Q, K, V, mask, scale)
 
 
-@pytest.mark.parametrize("size", [1.0, 4.0, 5.0, 6.0, 6.2, 6.4, 7.0, 9.0])
+@pytest.mark.parametrize("size", [1.0, 4.0, 5.0, 6.0, 6.2, 6.4, 6.5, 6.6, 6.7, 6.8, 7.0, 9.0])
 def test_small_values_beside_large_ones(size):
     """Every score near -size², or near size²: without care small values would vanish."""
     Q = np.full((30, 1), size, dtype=np.float32)
@@ -279,6 +281,7 @@ def test_the_scale_counts_when_scores_are_bounded(scale):
         (1e-30, 1e30, 1.0, 1.0),
         (1e30, 1e-30, 1.0, None),
         (1e-20, 1e-20, 1.0, 1e38),
+        (1e-25, 1e-10, 1.0, 1e38),  # squares vanish, scores are large
         (1e-20, 1e10, 1.0, 1e10),
         (1e10, 1e-10, 1.0, 1.0),
         (3.0, 2.0, 1.0, 1e-38),
@@ -318,12 +321,69 @@ def test_the_fast_form_takes_ordinary_heads_and_leaves_the_others():
         assert_is_attention(tiled_attention(Q, K, V, mask="causal"), Q, K, V, "causal")
 
 
+def test_the_fast_form_takes_float16_whose_squares_are_beyond_float16():
+    Q, K, V = triple((2,), 20, 20, 4, 3, dtype=np.float16, size=300)
+    output, left_out = tiled_fast.fast_heads(Q, K, V, None, 0.5, None)
+    assert left_out == []
+    assert_is_attention(output, Q, K, V, None, 0.5)
+
+
 @pytest.mark.parametrize(("size", "bounded"), [(1, True), (100, False)])
 def test_a_maximum_is_taken_where_it_is_needed(size, bounded):
     Q, K, V = triple((1,), 20, 20, 4, 3, dtype=np.float32, size=size)
     one = tiled_fast._OneHead(Q, K, V, None, 0.5, 20, 20)
     assert one.take((0,))
     assert one.bounded == bounded
+
+
+# -- arrays of other kinds -------------------------------------------------------------------------
+
+
+def mapped(array, folder):
+    """The same numbers, read from a file as they are wanted."""
+    path = folder / f"{len(list(folder.iterdir()))}.bin"
+    array.tofile(path)
+    return np.memmap(path, dtype=array.dtype, mode="r", shape=array.shape)
+
+
+def unaligned(array):
+    """The same numbers, a byte away from where the processor would have them."""
+    return np.frombuffer(b"0" + array.tobytes(), dtype=array.dtype, offset=1).reshape(array.shape)
+
+
+@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
+@pytest.mark.filterwarnings("ignore:the matrix subclass:PendingDeprecationWarning")
+@pytest.mark.parametrize("kind", ["big-endian", "mapped", "unaligned", "matrix"])
+def test_arrays_of_other_kinds_give_plain_ones(kind, dtype, tmp_path):
+    change = {
+        "big-endian": lambda array: array.astype(array.dtype.newbyteorder(">")),
+        "mapped": lambda array: mapped(array, tmp_path),
+        "unaligned": unaligned,
+        "matrix": np.matrix,
+    }[kind]
+    numbers = triple((), 9, 11, 4, 3, dtype=dtype)
+    numbers.append(random(9, 3, seed=3, dtype=dtype))
+    given_arrays = [change(array) for array in numbers]
+    cache, other = al.KVCache(), al.KVCache()
+    for mask in (None, "causal"):
+        for function, count in (
+            (tiled_attention, 3),
+            (al.attention, 3),
+            (tiled_attention_backward, 4),
+            (attention_backward, 4),
+        ):
+            results = function(*given_arrays[:count], mask=mask)
+            wanted = function(*numbers[:count], mask=mask)
+            results, wanted = (one if count == 4 else [one] for one in (results, wanted))
+            for got, right in zip(results, wanted, strict=True):
+                assert type(got) is np.ndarray
+                assert got.dtype.str == right.dtype.str
+                np.testing.assert_array_equal(got, right)
+    cache.append(*numbers[1:3])
+    for one in (given_arrays, numbers):
+        other.append(*one[1:3])  # the second time to what has been kept of the first
+    np.testing.assert_array_equal(other.keys[:11], cache.keys, strict=True)
+    np.testing.assert_array_equal(other.keys[11:], cache.keys, strict=True)
 
 
 # -- tiles that are hidden -------------------------------------------------------------------------
@@ -351,6 +411,30 @@ def test_hidden_tiles_are_not_computed():
     apart = tiled_fast._Seen(apart, 10, 60, 10, 60, one.wide)
     apart.take(())
     assert [keys for keys, *_ in apart.runs(slice(0, 10))] == [slice(10, 20), slice(40, 50)]
+
+
+def peak_of(T, lead=()):
+    """Most memory held during a call, its output included."""
+    Q, K, V = triple(lead, T, T, 64, 64, dtype=np.float32)
+    tiled_attention(*(array[..., :200, :] for array in (Q, K, V)))  # what is kept for good
+    tracemalloc.start()
+    try:
+        tiled_attention(Q, K, V, mask="causal")
+        return tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+
+def test_memory_at_the_size_of_andrea_120m():
+    """Beyond the output; the scores alone would take 48 MiB."""
+    model = al.ANDREA_120M
+    output = 4 * model.n_head * model.T * model.d_k
+    assert peak_of(model.T, (model.n_head,)) - output < 8e6
+
+
+def test_memory_grows_no_faster_than_T():
+    """The scores would grow sixteenfold, to 1 GiB."""
+    assert peak_of(16384) < min(64e6, 4.5 * peak_of(4096))
 
 
 def test_a_mask_by_name_is_never_made():

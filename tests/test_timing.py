@@ -4,6 +4,7 @@ import dataclasses
 import sys
 import time
 import tracemalloc
+import weakref
 from types import ModuleType, SimpleNamespace
 
 import numpy as np
@@ -32,6 +33,20 @@ def test_times_are_those_of_the_runs_alone():
         assert wanted <= found < wanted + 0.5  # a busy machine wakes up late
     assert timed.smallest == min(timed.times)
     assert timed.median == sorted(timed.times)[1]
+
+
+def test_each_run_finds_the_result_of_the_one_before_gone():
+    """So that all of them find the same memory free."""
+    found, results = [], []
+
+    def run():
+        found.append(sum(result() is not None for result in results))
+        result = np.zeros(3)
+        results.append(weakref.ref(result))
+        return result
+
+    measure(run, repeats=4)
+    assert found == [0] * 6
 
 
 def test_peak_is_what_a_call_takes_at_most_at_any_moment():
@@ -96,7 +111,7 @@ def test_what_is_refused(wrong):
 def test_one_sentence_in_each_language():
     timed = Timing("attention", (0.02, 0.01, 0.0123), 252_000_000, machine.Device(None, 2))
     assert str(timed) == (
-        "attention：量 3 次，時間的中位數是 12.3 ms，最短 10 ms（CPU，2 個執行緒）；"
+        "attention：量 3 次，時間的中位數是 12.3 ms，最短 10 ms（CPU，2 條執行緒）；"
         "執行時最多多用 252 MB 的記憶體。"
     )
     al.set_language("en")
