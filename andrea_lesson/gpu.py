@@ -27,7 +27,7 @@ class Gpu:
 
 
 def try_gpu() -> Gpu:
-    """Try CuPy: import it, allocate one element, run one ufunc and one kernel of our own.
+    """Try CuPy: import it, allocate, run one ufunc, one kernel of our own and one matrix product.
 
     Returns
     -------
@@ -55,6 +55,10 @@ def try_gpu() -> Gpu:
         double((1,), (1,), (one,))
         if float(one[0]) != 2:
             return Gpu(True, False, version, reason=f"1 + 1 = {float(one[0])}")
+        square = cupy.ones((2, 2), dtype="float32")
+        product = float((square @ square)[0, 0])  # by cuBLAS, which CuPy's wheel does not bring
+        if product != 2:
+            return Gpu(True, False, version, reason=f"1 · 1 + 1 · 1 = {product}")
         name = cupy.cuda.runtime.getDeviceProperties(cupy.cuda.Device().id)["name"]
     except (Exception, SystemExit) as error:
         return Gpu(installed=True, works=False, version=version, reason=one_line(error))

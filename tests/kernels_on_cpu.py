@@ -1,8 +1,10 @@
 """The kernels of attention.cu on the CPU: compiled by g++ with cuda_on_cpu.h, called by ctypes.
 
 `HostModule` carries out a plan of the wrapper as CuPy would.  Each barrier and each bound of the
-source gets a number, and `leave_out(number)` runs the kernels without it.  The numbers are given to
-whatever the source has, so a new barrier is covered at once.
+source gets a number, and `leave_out(number)` runs the kernels without it; so do each question to
+the mask, each vote, the last round of each loop over numbers, and the first and last tile that a
+causal mask leaves.  The numbers are given to whatever the source has, so a new barrier is covered
+at once.
 """
 
 import ctypes
@@ -25,9 +27,28 @@ HEADER = Path(__file__).with_name("cuda_on_cpu.h")
 SCALARS = {"1": np.float32, "3": np.int64, "4": np.int32}
 ARRAYS = {"f": np.float32, "b": np.bool_, "l": np.int64, "i": np.int32}
 
-BARRIER = re.compile(r"__syncthreads(?P<vote>_or\((?P<voted>\w+)\)|\(\))")
-BOUND = re.compile(r"(?P<index>\b\w+) < (?P<end>T_q|T_k|T|d_k|d_v|d|rows)\b")
 FOR = re.compile(r"\bfor \([^;]*;[^;]*;[^)]*\)")
+VOTE = re.compile(r"__syncthreads_or\((\w+)\)")
+LEFT_OUT = "(broken == {n} || {0})"
+# By kind: what is changed, and into what where place {n} is left out.
+CHANGES = {
+    "barrier": (re.compile(r"__syncthreads\(\)"), "if (broken != {n}) {0}"),
+    "barrier of a vote": (VOTE, "(broken == {n} ? int({1}) : {0})"),
+    "vote": (VOTE, "(broken == {n} ? (__syncthreads(), int({1})) : {0})"),
+    "bound": (re.compile(r"\b\w+ < (?:T_q|T_k|T|d_k|d_v|d|rows)\b"), LEFT_OUT),
+    "mask": (re.compile(r"\bsees\(mask, i, j\)|(?<=if \()seen\[y\]\[n\]"), LEFT_OUT),
+    # loops over numbers, not over tiles, of which one too many does no harm: one step too far
+    "last step": (
+        re.compile(r"(?<=; )\w+ < (?:T_q|T_k|d_k|d_v)(?=; (?:\+\+\w+|\w+ \+= 32)\))"),
+        "{0} + (broken == {n})",
+    ),
+    # of those that a causal mask leaves over
+    "last tile": (
+        re.compile(r"\bfirst_query \+ (?:QUERIES|SIDE) \+ mask\.ahead"),
+        "{0} - (broken == {n})",
+    ),
+    "first tile": (re.compile(r"(?<=\()first_key - mask\.ahead"), "{0} + (broken == {n})"),
+}
 
 
 @dataclass(frozen=True)
@@ -36,30 +57,33 @@ class Place:
 
     number: int
     line: int
+    kind: str
     text: str
 
     def __str__(self):
-        return f"line {self.line}: {self.text}"
+        return f"line {self.line}, {self.kind}: {self.text}"
 
 
 def places(source):
-    """All barriers and bounds, and the source in which each can be left out."""
+    """All that can be left out, and the source in which each can be."""
     code = "\n".join(line.partition("//")[0] for line in source.split("\n"))
     loops = [found.span() for found in FOR.finditer(code)]
-    found = [*BARRIER.finditer(code), *BOUND.finditer(code)]
-    found = [one for one in found if not any(a <= one.start() < b for a, b in loops)]
-    found.sort(key=lambda one: one.start())
+    found = [(one, kind) for kind, (part, _) in CHANGES.items() for one in part.finditer(code)]
+    found = [
+        (one, kind)
+        for one, kind in found
+        if kind != "bound" or not any(a <= one.start() < b for a, b in loops)
+    ]
+    found.sort(key=lambda one: one[0].start())
     numbered, parts, end = [], [], 0
-    for number, one in enumerate(found, 1):
-        if one.re is BOUND:
-            optional = f"(broken == {number} || {one[0]})"
-        elif one["voted"]:
-            optional = f"(broken == {number} ? int({one['voted']}) : {one[0]})"
-        else:
-            optional = f"if (broken != {number}) {one[0]}"
-        parts += [code[end : one.start()], optional]
-        end = one.end()
-        numbered.append(Place(number, code.count("\n", 0, one.start()) + 1, one[0]))
+    for number, (one, kind) in enumerate(found, 1):
+        numbered.append(Place(number, code.count("\n", 0, one.start()) + 1, kind, one[0]))
+        text = one[0]
+        if one.start() < end:  # a second way to leave out the same
+            text = parts.pop()
+        change = CHANGES[kind][1].format(text, *one.groups(), n=number)
+        parts += [change] if one.start() < end else [code[end : one.start()], change]
+        end = max(end, one.end())
     return numbered, "".join([*parts, code[end:]])
 
 
@@ -192,6 +216,23 @@ def forward(module, Q, K, V, mask, scale, rung):
     Q, K, V = (module.asarray(array, np.float32) for array in (Q, K, V))
     plan = wrapper.plan_forward(module, Q, K, V, mask=mask, scale=scale, rung=rung)
     return [np.array(result) for result in module.run(plan)]
+
+
+def matrix_steps(module, Q, K, V, mask, scale, rung, hidden):
+    """Scores, weights and output, each as one of the first two rungs leaves it behind.
+
+    What is hidden becomes infinite or NaN after each step: the next must not look at it.
+    """
+    Q, K, V = (module.asarray(array, np.float32) for array in (Q, K, V))
+    plan = wrapper.plan_forward(module, Q, K, V, mask=mask, scale=scale, rung=rung)
+    steps = []
+    for launch, spoilt in zip(plan.launches, (np.inf, np.nan, None), strict=True):
+        module.launch(launch)
+        result = launch.arguments[0]
+        steps.append(np.array(result))
+        if spoilt is not None:
+            result[hidden] = spoilt
+    return steps
 
 
 def backward(module, Q, K, V, dO, mask, scale):

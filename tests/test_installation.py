@@ -24,7 +24,7 @@ def working_cupy(**changes):
     properties = {"name": b"A card"}
     cupy = ModuleType("cupy")
     cupy.__version__ = "14.0"
-    cupy.zeros = np.zeros
+    cupy.zeros, cupy.ones = np.zeros, np.ones
     cupy.RawKernel = lambda _code, _name: twice
     cupy.cuda = SimpleNamespace(
         is_available=lambda: True,
@@ -72,6 +72,7 @@ BROKEN = {
     "the question raises": ({"is_available": raising(RuntimeError(NO_DRIVER))}, None),
     "no memory to be had": ({"zeros": raising(RuntimeError(NO_DRIVER))}, None),
     "no compiler": ({"RawKernel": raising(RuntimeError("libnvrtc.so.12 not found"))}, None),
+    "no library for products": ({"ones": raising(ImportError("libcublas.so.12"))}, None),
     "the kernel does nothing": ({"RawKernel": lambda _code, _name: lambda *_three: None}, None),
     "error without words": ({"zeros": raising(RuntimeError())}, None),
 }

@@ -5,6 +5,7 @@ the source is left out once, and each time a test here must notice: one that can
 either has no test, or is not needed.
 """
 
+import platform
 import re
 
 import kernels_on_cpu
@@ -13,7 +14,7 @@ import oracle
 import pytest
 import strategies
 from hypothesis import given, settings
-from kernels_on_cpu import Fault, HostModule, backward, forward
+from kernels_on_cpu import Fault, HostModule, backward, forward, matrix_steps
 
 from andrea_lesson.kernels import wrapper
 from andrea_lesson.kernels.wrapper import Launch
@@ -22,6 +23,7 @@ SOURCE = wrapper.SOURCE.read_text(encoding="utf-8")
 PLACES, _ = kernels_on_cpu.places(SOURCE)
 RUNGS = (1, 2, 3)
 FLOAT32 = np.dtype(np.float32)
+STEPS = ("masked_scores", "weights", "output")
 
 
 @pytest.fixture(scope="module")
@@ -80,11 +82,16 @@ class Case:
                 if rung == 4:
                     self.check_gradients(module)
                     continue
-                output, *rest = forward(module, self.Q, self.K, self.V, self.mask, self.scale, rung)
-                wanted = oracle.in_type(self.steps.output, FLOAT32)
-                oracle.assert_close(output, wanted, self.bounds.output, FLOAT32)
-                if rest:
-                    self.check_log_sum_exp(*rest)
+                given = module, self.Q, self.K, self.V, self.mask, self.scale, rung
+                if rung < 3:
+                    found = dict(zip(STEPS, matrix_steps(*given, ~self.allowed), strict=True))
+                else:
+                    found = {}
+                    found["output"], log_sum_exp = forward(*given)
+                    self.check_log_sum_exp(log_sum_exp)
+                for name, got in found.items():
+                    wanted = oracle.in_type(getattr(self.steps, name), FLOAT32)
+                    oracle.assert_close(got, wanted, getattr(self.bounds, name), FLOAT32)
 
     def check_log_sum_exp(self, got):
         """Of rows with nothing but numbers; rows without any allowed key have log 0."""
@@ -286,12 +293,21 @@ def test_hidden_tiles_are_skipped(modules, width):
 
 @pytest.fixture(scope="module")
 def breakers():
-    """Problems for each width that need every barrier and every bound."""
-    return [
+    """Problems for each width that need every barrier, every bound and every look at the mask."""
+    cases = [
         Case(37, 70, d_k, 9, mask, lead=(2,))
         for d_k in (21, 41, 101)
         for mask in (None, "random", "causal")
     ]
+    # in the first tile of queries, the last one alone sees into a last tile of keys
+    cases += [Case(100, 133, d_k, 9, "causal") for d_k in (21, 41, 101)]
+    for d_k in (21, 41, 101):  # one number that is none, in what some rows may not see
+        for which, place in (("V", (68, 3)), ("K", (68, 3)), ("dO", (2, 5)), ("Q", (2, 5))):
+            case = Case(37, 70, d_k, 9, "causal")
+            given = {name: getattr(case, name) for name in ("Q", "K", "V", "dO")}
+            given[which][place] = np.nan
+            cases.append(case.given(**given, mask="causal"))
+    return cases
 
 
 @pytest.mark.parametrize("place", PLACES, ids=str)
@@ -324,23 +340,35 @@ def test_nothing_is_noticed_when_nothing_is_missing(modules, breakers, width):
 def test_all_barriers_and_bounds_are_on_the_list():
     """What is compared outside of `for` and not on the list is a choice, not a bound."""
     code = "\n".join(line.partition("//")[0] for line in SOURCE.split("\n"))
-    code = kernels_on_cpu.FOR.sub("", code)
-    left = kernels_on_cpu.BOUND.sub("", kernels_on_cpu.BARRIER.sub("", code))
+    left = kernels_on_cpu.FOR.sub("", code)
+    for part, _ in kernels_on_cpu.CHANGES.values():
+        left = part.sub("", left)
     assert "__sync" not in left
+    assert left.count("sees(") == 1, "each question to the mask, but not the function itself"
     assert not re.findall(
         r".* [<>]=? (?!= ).*",
         re.sub(
             r"template <.*>", "", left.replace("WIDTH <= 64", "").replace("j > i + mask.ahead", "")
         ),
     )
-    kinds = [place.text.startswith("__syncthreads") for place in PLACES]
-    assert kinds.count(True) >= 12
-    assert kinds.count(False) >= 25
+    kinds = [place.kind for place in PLACES]
+    wanted = {"barrier": 10, "barrier of a vote": 3, "vote": 3, "bound": 25, "mask": 14}
+    wanted |= {"last step": 8, "last tile": 2, "first tile": 1}
+    assert wanted.keys() == kernels_on_cpu.CHANGES.keys()
+    for kind, count in wanted.items():
+        assert kinds.count(kind) >= count, kind
     new = "void f() {\n    if (i < T_q) __syncthreads();\n    for (; i < T_q; ++i) {}\n}\n"
-    assert [str(place) for place in kernels_on_cpu.places(new)[0]] == [
-        "line 2: i < T_q",
-        "line 2: __syncthreads()",
+    places, broken = kernels_on_cpu.places(new)
+    assert [str(place) for place in places] == [
+        "line 2, bound: i < T_q",
+        "line 2, barrier: __syncthreads()",
+        "line 3, last step: i < T_q",
     ]
+    assert "if ((broken == 1 || i < T_q)) if (broken != 2) __syncthreads();" in broken
+    assert "for (; i < T_q + (broken == 3); ++i)" in broken
+    places, broken = kernels_on_cpu.places("a = __syncthreads_or(b);")
+    assert [place.kind for place in places] == ["barrier of a vote", "vote"]
+    assert broken.count("broken ==") == 2
 
 
 # -- the machine that runs them notices what it says it notices ------------------------------------
@@ -397,6 +425,11 @@ extern "C" __global__ void reads_old_tile(float* out, const float* in, int n) {
     __shared__ float tile[64];
     out[threadIdx.x] = tile[threadIdx.x];
 }
+extern "C" __global__ void tiny(float* out, const float* in, int n) {
+    const float small = in[threadIdx.x] * 1e-30f;
+    __syncthreads();
+    out[threadIdx.x] = small * 1e-10f * 1e20f;
+}
 extern "C" __global__ void sums(float* out, const float* in, int n) {
     float mine = in[threadIdx.x];
     for (int away = 16; away > 0; away /= 2) mine += __shfl_down_sync(0xffffffff, mine, away);
@@ -433,6 +466,15 @@ def test_a_kernel_without_fault_passes(faulty, order):
     np.testing.assert_array_equal(out, given[::-1])
     given, out = run(faulty, "sums")
     assert out.tolist() == [given.sum(), 1.0, 0.0] + [0.0] * 61
+
+
+@pytest.mark.skipif(platform.machine() not in ("x86_64", "AMD64"), reason="asks for SSE")
+def test_numbers_too_small_to_be_normal_count_as_0(faulty):
+    """As on a card (CuPy compiles with -ftz=true); and elsewhere they do not."""
+    given, out = run(faulty, "tiny")
+    assert given.any()
+    assert not out.any()
+    assert np.float32(1e-30) * np.float32(1e-10) != 0
 
 
 @pytest.mark.parametrize("order", range(3))

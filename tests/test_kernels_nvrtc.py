@@ -19,8 +19,11 @@ from andrea_lesson.kernels import wrapper
 
 SOURCE = wrapper.SOURCE.read_text(encoding="utf-8")
 KERNELS = set(re.findall(r"__global__ void\s+(?:__launch_bounds__\(\w+\)\s+)?(\w+)\(", SOURCE))
-# Compute capabilities: Turing, Ampere, Hopper; None for the newest that the compiler knows.
-CARDS = [(75, 64), (80, 32), (80, 64), (80, 128), (90, 64), (None, 64)]
+# Compute capabilities: Turing, Ampere, Ada, Hopper; None for the newest that the compiler knows.
+CARDS = [(75, 32), (75, 64), (75, 128), (80, 32), (80, 64), (80, 128), (86, 64), (89, 64)]
+CARDS += [(90, 32), (90, 64), (90, 128), (None, 32), (None, 64), (None, 128)]
+# What CuPy adds to the options that it is given (cupy/cuda/compiler.py, versions 13 and 14).
+OF_CUPY = ("-ftz=true", "--device-as-default-execution-space")
 STATIC_SHARED = 48 * 1024  # bytes a block gets on every card
 REGISTERS = 65_536  # of a multiprocessor, since Maxwell
 
@@ -60,7 +63,8 @@ def compiled(source, card, *options):
     library.nvrtcCreateProgram(
         ctypes.byref(program), source.encode(), b"attention.cu", 0, None, None
     )
-    words = [f"--gpu-architecture=sm_{card}", *wrapper.OPTIONS, "--ptxas-options=-v", *options]
+    words = [f"--gpu-architecture=sm_{card}", *wrapper.OPTIONS, *OF_CUPY, "--ptxas-options=-v"]
+    words += options
     given = (ctypes.c_char_p * len(words))(*(word.encode() for word in words))
     end = library.nvrtcCompileProgram(program, len(words), given)
     size = ctypes.c_size_t()
@@ -99,6 +103,23 @@ def test_it_compiles_without_warning_and_fits(card, width):
         assert kernel.registers * threads <= REGISTERS, name
         # A few bytes may lie in memory outside of the loops; a tile of sums may not.
         assert kernel.spilled <= 32, name
+
+
+def test_the_head_start_of_the_benchmark_compiles_and_waits():
+    """Its loop looks at the clock again and again: nothing of it is left out."""
+    path = Path(__file__).resolve().parent.parent / "benchmarks" / "gpu.py"
+    source = path.read_text(encoding="utf-8").partition('HEAD_START = """')[2].partition('"""')[0]
+    fine, log = compiled(source, 75)
+    assert fine, log
+    assert "warning" not in log
+    assert kernels(log).keys() == {"head_start"}
+    _, empty = compiled(source.replace("clock64() - start < ticks", "false"), 75)
+    assert kernels(log)["head_start"].registers > kernels(empty)["head_start"].registers
+
+
+def test_the_source_is_plain_ascii():
+    """CuPy writes it to a file in whatever encoding the machine has."""
+    assert SOURCE.isascii()
 
 
 def test_tiles_of_twice_the_size_would_not_fit():

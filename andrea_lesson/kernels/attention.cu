@@ -383,14 +383,13 @@ extern "C" __global__ void __launch_bounds__(THREADS)
 
 #pragma unroll
         for (int r = 0; r < R; ++r) {
-            bool shown[N];
             float highest = MINUS_INFINITY;
 #pragma unroll
             for (int k = 0; k < N; ++k) {
-                shown[k] = visible(LINE + LINES * r, LANE + LANES * k);
-                scores[r][k] = shown[k] ? scores[r][k] * scale : MINUS_INFINITY;
+                const bool shown = visible(LINE + LINES * r, LANE + LANES * k);
+                scores[r][k] = shown ? scores[r][k] * scale : MINUS_INFINITY;
                 highest = fmaxf(highest, scores[r][k]);
-                seen[r] = seen[r] || shown[k];
+                seen[r] = seen[r] || shown;
             }
             highest = fmaxf(running_max[r], highest_of_line(highest));
             // -inf minus -inf is NaN, so a row that has met nothing yet is shifted by 0.
@@ -402,7 +401,7 @@ extern "C" __global__ void __launch_bounds__(THREADS)
             for (int n = 0; n < MINE; ++n) sums[r][n] *= shrink;
 #pragma unroll
             for (int k = 0; k < N; ++k) {
-                const float weight = shown[k] ? expf(scores[r][k] - shift) : 0.0f;
+                const float weight = expf(scores[r][k] - shift);  // 0 where the key is hidden
                 running_sum[r] += weight;  // only this thread's keys; the line is summed at the end
                 weights[LINE + LINES * r][LANE + LANES * k] = weight;
             }
