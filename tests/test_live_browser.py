@@ -1,13 +1,16 @@
 """The live view in Chromium, without Jupyter: what it draws, says and asks (see live_page.py)."""
 
 import threading
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from lab_server import chromium
 from live_page import LivePage
+from shown_panel import PANELS
 
+from andrea_lesson import panels
 from andrea_lesson.labels import LABELS, language
 from andrea_lesson.masks import causal_mask
 from andrea_lesson.panels.encode import STEPS, colour_tables, encode
@@ -143,6 +146,59 @@ def lit_rows(page, part, rows):
 
 
 # -- drawing ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("zoom", [False, True])
+def test_a_line_too_long_for_the_picture_gets_smaller(show, zoom):
+    """As it does on paper: the ends of lines hold what was measured."""
+    picture = usual()
+    lines = ("1 + 1 = 2", "課本寫法的時間　" + "1 + " * 60 + "1 = 61", "x " * 120 + "end")
+    page = show(
+        replace(picture, formulas=lines), zoom=zoom, viewport={"width": 1240, "height": 900}
+    )
+    found = page.page.evaluate("""() => {
+        const { left, right } = document.querySelector(".andrea-stage").getBoundingClientRect();
+        return [...document.querySelectorAll(".andrea-formulas div")].map((line) => {
+            const range = document.createRange();
+            range.selectNodeContents(line);
+            const box = range.getBoundingClientRect();
+            const size = parseFloat(getComputedStyle(line).fontSize);
+            return [size, box.left - left, right - box.right];
+        });
+    }""")
+    usual_size = found[0][0]
+    assert all(size < usual_size for size, *_ in found[1:])
+    assert all(before > 4 and after > 4 for _, before, after in found)
+    page.put(picture)
+    page.update()  # and a short one is as large as before
+    sizes = page.page.evaluate(
+        "() => [...document.querySelectorAll('.andrea-formulas div')]"
+        ".map((line) => parseFloat(getComputedStyle(line).fontSize))"
+    )
+    assert sizes == [usual_size] * len(picture.formulas)
+
+
+_INK_BEYOND = """() => {
+    const stage = document.querySelector(".andrea-stage").getBoundingClientRect();
+    return [...document.querySelectorAll("canvas.andrea-part")].filter((canvas) => {
+        const box = canvas.getBoundingClientRect(), ratio = canvas.width / box.width;
+        const [from, to] = [stage.left, stage.right].map((x) => Math.round((x - box.left) * ratio));
+        const data = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height).data;
+        return data.some((value, n) => {
+            const x = Math.floor(n / 4) % canvas.width;
+            return n % 4 === 3 && value > 0 && (x < from || x > to);
+        });
+    }).map((canvas) => canvas.dataset.part);
+}"""
+
+
+@pytest.mark.parametrize("name", PANELS)
+def test_a_picture_as_wide_as_its_place_has_nothing_to_scroll(show, name):
+    """The canvas of the last part reaches beyond its words, and so beyond the picture."""
+    page = show(getattr(panels, name)().picture, viewport={"width": 935, "height": 768})
+    wide = page.page.locator(".andrea-view").evaluate("e => [e.scrollWidth, e.clientWidth]")
+    assert wide[0] <= wide[1]
+    assert page.page.evaluate(_INK_BEYOND) == []  # of what is cut off nothing was drawn
 
 
 @pytest.mark.parametrize(

@@ -395,7 +395,7 @@ def test_formulas_are_those_of_the_setting(known, quick):
     assert panel.picture.formulas[4].endswith("(too long to measure)")
     panel.controls["T"].value = 1024
     panel.controls["precision"].value = "float16"
-    assert "1.57 M f16 ÷ 1 G/s + " in panel.picture.formulas[5]
+    assert "1.57 M f16→f32 ÷ 1 G/s + " in panel.picture.formulas[5]
 
 
 @pytest.mark.parametrize("precision", ["float16", "float64"])

@@ -320,6 +320,16 @@ def test_scales_stay_while_tiles_pass():
         assert len(ends) == 1
 
 
+def test_the_maxima_are_measured_from_0_where_none_is_negative():
+    """Those of the example then have room for their numbers within the frame of the tile."""
+    example = {"source": "running-example", "T": 6, "d_k": 4, "tile": 2, "row": 5}
+    for step in range(9):
+        bars = tiles_picture.describe(tiles.compute(**example, step=step)).parts["running_max"]
+        assert (bars.low, bars.high) == (0, 3)
+    bars = tiles_picture.describe(tiles.compute()).parts["running_max"]
+    assert (bars.low, bars.high) == (-4, 4)
+
+
 def test_formulas_are_those_of_the_step():
     al.set_language("en")
     for step in range(16):

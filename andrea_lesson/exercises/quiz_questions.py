@@ -702,9 +702,9 @@ QUESTIONS: dict[str, Question] = {
                     "those of the scores of this row, even of the highest",
                 ),
                 (
-                    "分數的梯度是權重乘上「比平均高多少」：別的鍵權重是 0，"
+                    "分數的梯度是權重乘上「dA 比加權平均高多少」：別的鍵權重是 0，"
                     "最高的那個自己就是平均。",
-                    "Each is the weight times how far dA lies above the mean: the others "
+                    "Each is the weight times how far dA lies above the weighted mean: the others "
                     "have no weight, and the highest is itself the mean.",
                 ),
             ),

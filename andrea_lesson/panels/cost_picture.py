@@ -153,10 +153,10 @@ def _time_line(state: "CostState", way: "Way") -> str:
 
 
 def _moved(rates: Rates, cost: Cost) -> str:
-    """``1.57 M f16 ÷ 600 M/s + 20 MB ÷ 17 GB/s``: only read, converted, read and written."""
+    """``1.57 M f16→f32 ÷ 600 M/s + 20 MB ÷ 17 GB/s``: only read, converted, read and written."""
     amounts = (
         (memory_size(cost.read_bytes), f"{memory_size(rates.read_bytes)}/s", cost.read_bytes),
-        (_count(cost.converted, " f16"), f"{_count(rates.conversions, '')}/s", cost.converted),
+        (_count(cost.converted, " f16→f32"), f"{_count(rates.conversions, '')}/s", cost.converted),
         (
             memory_size(cost.bytes_moved - cost.read_bytes),
             f"{memory_size(rates.bytes)}/s",

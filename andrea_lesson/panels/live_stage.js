@@ -272,11 +272,20 @@ class Stage {
   writeLines(formulas, caption) {
     while (this.formulas.children.length > formulas.length) this.formulas.lastChild.remove();
     while (this.formulas.children.length < formulas.length) this.formulas.append(make("div"));
-    formulas.forEach((words, n) => setText(this.formulas.children[n], words));
+    formulas.forEach((words, n) => this.writeLine(this.formulas.children[n], words));
     setText(this.caption, caption);
     if (!this.picture) return;
     this.formulas.style.top = `${this.picture.formulas[0] * this.scale}px`;
     this.caption.style.top = `${this.picture.caption[0] * this.scale}px`;
+  }
+
+  /** What is too long for the picture gets smaller, as on paper; 9 pixels are left on each side. */
+  writeLine(line, words) {
+    setText(line, words);
+    const wide = widthOf(this.lights.getContext("2d"), words, LABEL),
+      share = (this.picture.size[0] - 18) / wide,
+      size = share < 1 ? `${share}em` : "";
+    if (line.style.fontSize !== size) line.style.fontSize = size;
   }
 
   /** Thousands of cells: while a slider moves, a few times a second are enough. */

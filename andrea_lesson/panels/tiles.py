@@ -29,7 +29,8 @@ class TilesState:
     the cells of tiles that the mask hides altogether, and `scores` the masked scaled scores of
     all tiles done so far.  `running_max`, `running_sum` and `output` have a row for each query as
     things stand: -inf, 0 and 0 where nothing of it is done; `limit`, `largest_sum` and
-    `largest_output` are the largest that scores, sums and outputs get at any step.  `before` is
+    `largest_output` are the largest that scores, sums and outputs get at any step, `negative` is
+    whether a maximum ever lies below 0.  `before` is
     maximum and sum of the chosen `row` before this tile, if its query is in it.  `true_output` is
     that of the plain form.
     """
@@ -49,6 +50,7 @@ class TilesState:
     skipped: BoolArray
     scores: FloatArray
     limit: float
+    negative: bool
     running_max: FloatArray
     running_sum: FloatArray
     largest_sum: float
@@ -80,6 +82,7 @@ class _Problem:
     scores: FloatArray
     true_output: FloatArray
     limit: float
+    negative: bool
     largest_sum: float
     largest_output: FloatArray
 
@@ -158,6 +161,7 @@ def compute(
         skipped=problem.skipped,
         scores=np.where(done & ~problem.skipped, problem.scores, 0.0),
         limit=problem.limit,
+        negative=problem.negative,
         running_max=running_max,
         running_sum=running_sum,
         largest_sum=problem.largest_sum,
@@ -205,9 +209,14 @@ def _problem(
         scores=scores,
         true_output=true_output,
         limit=float(np.abs(seen).max(initial=0.0)),
+        negative=any(_below_zero(one.running_max) for one in steps),
         largest_sum=max(float(one.running_sum.max()) for one in steps),
         largest_output=largest_output,
     )
+
+
+def _below_zero(running_max: FloatArray) -> bool:
+    return bool((np.isfinite(running_max) & (running_max < 0)).any())
 
 
 def tiles_panel(

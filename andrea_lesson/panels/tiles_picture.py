@@ -53,7 +53,7 @@ def describe(state: "TilesState", *, large: bool = False) -> Picture:
         bars(
             "running_max",
             np.where(met, state.running_max, 0.0),
-            -limit,
+            -limit if state.negative else 0.0,  # twice the room, for the numbers of the example
             limit,
             title=label("tiles_max"),
             hidden=~met,

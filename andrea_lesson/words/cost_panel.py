@@ -3,8 +3,8 @@
 # key: (繁體中文, English)
 COST_LABELS: dict[str, tuple[str, str]] = {
     # -- timing ----------------------------------------------------------------------------
-    "machine_cpu": ("CPU，{threads} 個執行緒", "CPU, {threads} threads"),
-    "machine_cpu_one": ("CPU，1 個執行緒", "CPU, 1 thread"),
+    "machine_cpu": ("CPU，{threads} 條執行緒", "CPU, {threads} threads"),
+    "machine_cpu_one": ("CPU，1 條執行緒", "CPU, 1 thread"),
     "timing_sentence": (
         "{name}：量 {repeats} 次，時間的中位數是 {median}，最短 {smallest}（{device}）。",
         "{name}: {repeats} runs, median time {median}, shortest {smallest} ({device}).",
@@ -30,9 +30,9 @@ COST_LABELS: dict[str, tuple[str, str]] = {
     "cost_too_much": ("超過 {memory}", "beyond {memory}"),
     "cost_caption": (
         "推算＝次數 ÷ 這裡的速度（{device}；讀寫照主記憶體算，放得進快取的更快）"
-        "＋ Python 走一趟的時間；量的時候用隨機向量",
+        "＋ Python 每跑一趟的固定開銷；量的時候用隨機向量",
         "predicted = counts ÷ speeds here ({device}; main memory, a cache is faster) + Python's "
-        "own time; measured on random vectors",
+        "overhead; measured on random vectors",
     ),
     "cost_textbook_memory": (
         "課本寫法的記憶體　{matrices} 張表 × {n_head} 個頭 × {T}² × {wide} B + 遮罩和輸出"
@@ -47,7 +47,7 @@ COST_LABELS: dict[str, tuple[str, str]] = {
         " = {bytes}{measured}",
     ),
     "cost_tiled_memory": (
-        "分塊寫法的記憶體　每個執行緒一塊分數（{rows} × {columns}）和一個頭的 V，加上輸出"
+        "分塊寫法的記憶體　每條執行緒一塊分數（{rows} × {columns}）和一個頭的 V，加上輸出"
         " = {bytes}{measured}",
         "tiled memory: a tile of scores ({rows} × {columns}) and V of a head for each thread, "
         "and the output = {bytes}{measured}",

@@ -27,24 +27,24 @@ SCORES_AND_GRADIENT_LABELS: dict[str, tuple[str, str]] = {
     "control_target": ("目標鍵 j", "target key j"),
     "gradient_weights": ("權重\n目標：鍵 {target}", "weights\ntarget: key {target}"),
     "gradient_matrix": (
-        "縮放後分數的梯度\ndS = A ⊙（dA − 平均）",
-        "gradient of scaled scores\ndS = A ⊙ (dA − mean)",
+        "縮放後分數的梯度\ndS = A ⊙（dA − 加權平均）",
+        "gradient of scaled scores\ndS = A ⊙ (dA − weighted mean)",
     ),
     "gradient_reading": ("梯度", "gradient"),
     "gradient_pull": ("目標的拉力\np (1 − p)", "pull at the target\np (1 − p)"),
     "gradient_unseen": ("看不到目標", "cannot see the target"),
     "gradient_hidden": (
-        "列 {row} 看不到鍵 {target}（遮罩），所以梯度是 0",
+        "第 {row} 列看不到鍵 {target}（遮罩），所以梯度是 0",
         "row {row} cannot see key {target} (mask), so its gradient is 0",
     ),
     "gradient_of_target": (
-        "損失 −Σ A[i, {target}]：列 {row} 的 p = {p}，目標分數的梯度 = −p (1 − p) = {gradient}",
-        "loss −Σ A[i, {target}]: row {row} has p = {p}, gradient of the target = "
-        "−p (1 − p) = {gradient}",
+        "損失 −Σ A[i, {target}]：第 {row} 列的 p = {p}，目標的 dS = −p (1 − p) = {gradient}",
+        "loss −Σ A[i, {target}]: row {row} has p = {p}, dS of the target = −p (1 − p) = {gradient}",
     ),
     "gradient_scaled": (
-        "分數的梯度 = {gradient} ÷ √d_k = {gradient} ÷ √{d_k} = {gradient} ÷ {root} = {dscore}",
-        "gradient of the score = {gradient} ÷ √d_k = {gradient} ÷ √{d_k} = "
+        "縮放前分數的梯度 = {gradient} ÷ √d_k = {gradient} ÷ √{d_k} = {gradient} ÷ {root} = "
+        "{dscore}",
+        "gradient of the unscaled score = {gradient} ÷ √d_k = {gradient} ÷ √{d_k} = "
         "{gradient} ÷ {root} = {dscore}",
     ),
     "gradient_raw": (

@@ -712,12 +712,12 @@ al.table(
 # %% [markdown] lang="zh-Hant" key="frozen-saturation-claim" tags=["core"]
 # 「看」那一列的分數放大越多，$1 - w$ 和 $w(1-w)$ 就越接近 0；最右邊一欄是全部 36 個導數裡最大的，也一樣。**贏家和輸家的梯度一起消失**，傳回 $Q$ 和 $K$ 的訊號都得乘上這些數。
 #
-# 只要 $q$ 和 $k$ 的分量散布在 1 左右，縮放就讓每一列都還是軟的，$d_k$ 多大都一樣。至於凍結會不會拖累訓練，那是論文的懷疑；第 5 課讓兩邊真的比一場。
+# 只要 $q$ 和 $k$ 的分量散布在 1 左右，縮放以後就不會凍結，$d_k$ 多大都一樣。至於凍結會不會拖累訓練，那是論文的懷疑；第 5 課讓兩邊真的比一場。
 
-# %% [markdown] lang="en" key="frozen-saturation-claim" of="2bff39c67984" tags=["core"]
+# %% [markdown] lang="en" key="frozen-saturation-claim" of="0c6fc1620c8d" tags=["core"]
 # The more the scores of "reads" are stretched, the closer $1 - w$ and $w(1-w)$ come to 0; so does the last column, the largest of all 36 derivatives. **Winner and losers lose their gradients together**, and any signal back to $Q$ and $K$ is multiplied by these numbers.
 #
-# While the components of $q$ and $k$ spread by about 1, scaling keeps rows soft, whatever $d_k$ is. Whether frozen rows hold training back is the paper's suspicion; lesson 5 runs the race.
+# While the components of $q$ and $k$ spread by about 1, scaled rows do not freeze, whatever $d_k$ is. Whether frozen rows hold training back is the paper's suspicion; lesson 5 runs the race.
 
 # %% [markdown] lang="zh-Hant" key="frozen-play" tags=["core"]
 # **動手玩**　按「▶ 播放」，$d_k$ 就一步一步變大。**先猜猜看**：「分數除以」選 $\sqrt{d_k}$，分數的標準差和有效鍵數還會變嗎？改選 $d_k$，權重會變尖銳，還是變平均？
@@ -822,10 +822,10 @@ al.show(
 )
 
 # %% [markdown] lang="zh-Hant" key="frozen-output-claim" tags=[]
-# 交叉熵的梯度是 $w - \mathbf{1}_y$（$\mathbf{1}_y$ 只在正確答案那一格是 1，其他都是 0）：錯得越離譜，越接近 $\pm 1$，一點也不小。因為損失裡的 $\ln$ 微分以後帶來 $1/w_y$，正好抵消 softmax 那個極小的 $w_y$。注意力權重後面沒有這個 $\ln$，所以會餓死的是注意力裡的 softmax，不是輸出的那一個。
+# 交叉熵的梯度是 $w - \mathbf{1}_y$（$\mathbf{1}_y$ 只在正確答案那一格是 1，其他都是 0）：錯得越離譜，越接近 $\pm 1$，一點也不小。因為損失裡的 $\ln$ 微分以後帶來 $1/w_y$，正好抵消 softmax 那個極小的 $w_y$。注意力權重後面沒有這個 $\ln$，所以會失去梯度的是注意力裡的 softmax，不是輸出的那一個。
 
-# %% [markdown] lang="en" key="frozen-output-claim" of="66a46b8e3fb6" tags=[]
-# The gradient of cross-entropy is $w - \mathbf{1}_y$ ($\mathbf{1}_y$ is 1 in the cell of the right answer and 0 elsewhere): the more wrong, the closer to $\pm 1$, and not small at all. The $\ln$ in the loss brings in $1/w_y$, which cancels exactly the tiny $w_y$ of softmax. No such $\ln$ follows the attention weights; so it is the softmax inside attention that can starve, not the one at the output.
+# %% [markdown] lang="en" key="frozen-output-claim" of="4bafe81c37be" tags=[]
+# The gradient of cross-entropy is $w - \mathbf{1}_y$ ($\mathbf{1}_y$ is 1 in the cell of the right answer and 0 elsewhere): the more wrong, the closer to $\pm 1$, and not small at all. The $\ln$ in the loss brings in $1/w_y$, which cancels exactly the tiny $w_y$ of softmax. No such $\ln$ follows the attention weights; so it is the softmax inside attention that can lose its gradient, not the one at the output.
 
 # %% [markdown] lang="zh-Hant" key="match" tags=[]
 # ## 2.6　$d_k$ 大有什麼好處
@@ -898,9 +898,9 @@ al.table(model=family.model, d_k=family.d_k, measured=family.measured, predicted
 # %% [markdown] lang="zh-Hant" key="match-recap" tags=[]
 # 這是 ANDREA-12M 和 ANDREA-120M 的一個差別：在 1024 個鍵裡找一個完全相符的，32 維的頭會被雜訊淹沒，64 維的頭多半找得到。ANDREA-480M 的頭也是 64 維，結果就和 ANDREA-120M 一樣：**看的是一個頭的 $d_k$，不是模型有多大**。
 #
-# 不過這裡的長度都是隨機向量的長度；訓練過的模型可以把某些查詢和鍵拉長，讓訊號更大聲。
+# 不過這裡的長度都是隨機向量的長度；訓練過的模型可以把某些查詢和鍵拉長，讓訊號更強。
 
-# %% [markdown] lang="en" key="match-recap" of="9f792b80b47d" tags=[]
+# %% [markdown] lang="en" key="match-recap" of="fe7c604e6cba" tags=[]
 # This is one difference between ANDREA-12M and ANDREA-120M: when one exact match must be found among 1024 keys, a head 32 wide drowns in noise, and a head 64 wide mostly finds it. The heads of ANDREA-480M are 64 wide as well, so they do just as those of ANDREA-120M: **what counts is the $d_k$ of one head, not the size of the model**.
 #
 # The lengths here are those of random vectors, though; a trained model can make some queries and keys longer and so turn up the signal.

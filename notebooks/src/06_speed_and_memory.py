@@ -144,7 +144,7 @@ al.table(
 )
 
 # %% [markdown] lang="zh-Hant" key="race-claim" tags=["core"]
-# 乘的次數一樣，時間卻差了好幾個數量級（order of magnitude）。三層迴圈的時間大多不是花在乘法上：每乘一次，Python 都要取索引、查型別、造一個新的數。矩陣乘法把整張表一次交給編譯好的程式：一個指令同時乘好幾對數，讀進來的數反覆用好幾次，處理器（CPU）的幾個核心（core）一起動手。
+# 乘的次數一樣，時間卻差了好幾個數量級（order of magnitude）。三層迴圈的時間大多不是花在乘法上：每乘一次，Python 都要取索引、查型別、造一個新的數。矩陣乘法把整張表一次交給編譯好的程式：一個指令同時乘好幾對數，讀進來的數反覆用好幾次；表夠大的時候，處理器（CPU）的幾個核心（core）還會一起動手。
 #
 # `timing.measure` 先跑一次暖身，再跑好幾次，取中位數（median）。只跑一次的時間不可信，電腦說不定正在忙別的事。
 #
@@ -152,12 +152,12 @@ al.table(
 #
 # $$2\, n_{\text{head}}\, T^2\, (d_k + d_v)$$
 #
-# 個 FLOP。除以這台電腦做矩陣乘法的速度（`timing.machine_rates` 當場量），就是最快可能的時間。
+# 個 FLOP。除以這台電腦做矩陣乘法的速度（`timing.machine_rates` 當場量），就是做完這些乘加最少要花的時間。
 #
 # **先猜猜看**　`al.attention` 實際花的時間，是這個推算的幾倍？
 
-# %% [markdown] lang="en" key="race-claim" of="77b000822c8c" tags=["core"]
-# As many multiplications, yet the times are orders of magnitude apart. Most of the triple loop's time does not go into multiplying: for each product Python looks up indices, checks types and makes a new number. The matrix product hands over the whole table to compiled code in one go, which multiplies several pairs in one instruction, uses each number it has fetched many times, and keeps several cores of the processor (CPU) busy.
+# %% [markdown] lang="en" key="race-claim" of="d155ba2bda5d" tags=["core"]
+# As many multiplications, yet the times are orders of magnitude apart. Most of the triple loop's time does not go into multiplying: for each product Python looks up indices, checks types and makes a new number. The matrix product hands over the whole table to compiled code in one go, which multiplies several pairs in one instruction and uses each number it has fetched many times; on larger tables several cores of the processor (CPU) work together as well.
 #
 # `timing.measure` runs once to warm up, then several times, and takes the median. A single run is not to be trusted; the computer may have been busy with something else.
 #
@@ -165,7 +165,7 @@ al.table(
 #
 # $$2\, n_{\text{head}}\, T^2\, (d_k + d_v)$$
 #
-# FLOPs. Divided by the speed of matrix products on this computer (`timing.machine_rates` measures it on the spot), they give the shortest possible time.
+# FLOPs. Divided by the speed of matrix products on this computer (`timing.machine_rates` measures it on the spot), they give the least time that this arithmetic can take.
 #
 # **Guess first**　How many times as long does `al.attention` really take?
 
@@ -181,7 +181,7 @@ Q, K, V = rng.standard_normal(shape, dtype="float32")  # (12, 1024, 64)
 d_k = d_v = model.d_k
 flops = 2 * model.n_head * model.T**2 * (d_k + d_v)
 predicted = flops / timing.machine_rates().flops
-whole = timing.measure(al.attention, Q, K, V, mask="causal", repeats=3, memory=False)
+whole = timing.measure(al.attention, Q, K, V, mask="causal", repeats=5, memory=False)
 
 al.show(
     machine=whole.device,
@@ -269,22 +269,30 @@ al.table(
 )
 
 # %% [markdown] lang="zh-Hant" key="limit-claim" tags=["core"]
-# 一個頭就要好幾 GB，十二個頭一起算，一般的筆記型電腦就放不下了。可是輸入 $Q$、$K$、$V$ 和輸出加起來，還不到二十 MB。下一層要的只有輸出，中間那些表只是過客。
+# 一個頭就要好幾 GB，十二個頭一起算，一般的筆記型電腦就放不下了。可是一個頭的輸入 $Q$、$K$、$V$ 和輸出加起來，還不到二十 MB。下一層要的只有輸出，中間那些表只是過客。
 #
 # 這些表也拖慢速度。處理器核心旁邊的快取（cache）很快，但只有幾 MB 到幾十 MB；裝不下的表要寫到主記憶體，下一步再讀回來，核心只能等。
 #
 # **動手玩**　下面的面板替三種寫法數 FLOP 和位元組，推算它們在這台電腦上要多少記憶體、多少時間。「分塊寫法」把表切成小塊，手上只留一塊，下一節細講；「解碼一步」是生成時只算最後一列（row），6.4 細講。
 #
-# **先猜猜看**　$T$ 拉大，課本寫法和分塊寫法的記憶體各是怎麼長的？課本寫法到哪個 $T$，這台電腦就放不下了？猜好了再按「在這台電腦上量量看」，看推算準不準。
+# **先猜猜看**　先記在紙上，再動手；按「在這台電腦上量量看」，就知道推算準不準。
+#
+# 1. $T$ 拉大，課本寫法和分塊寫法的記憶體各是怎麼長的？課本寫法到哪個 $T$，這台電腦就放不下了？
+# 2. $T$ 放回 1024，$d_k$ 加倍：課本寫法的記憶體也會加倍嗎？
+# 3. $d_k$ 放回 64，「遮罩」換成「全可見」：哪一種寫法的時間會多出一大截？
 
-# %% [markdown] lang="en" key="limit-claim" of="d13329d6f7ef" tags=["core"]
-# A single head takes several GB; twelve at once do not fit into an ordinary notebook computer. Yet the inputs $Q$, $K$ and $V$ and the output together are less than twenty MB. The next layer wants nothing but the output; the tables in between are only passing through.
+# %% [markdown] lang="en" key="limit-claim" of="d01f1133c5e5" tags=["core"]
+# A single head takes several GB; twelve at once do not fit into an ordinary notebook computer. Yet the inputs $Q$, $K$ and $V$ and the output of one head together are less than twenty MB. The next layer wants nothing but the output; the tables in between are only passing through.
 #
 # They cost time as well. The cache beside the processor's cores is fast, but holds only a few MB or tens of MB; a table that does not fit is written to main memory and read back in the next step, while the cores wait.
 #
 # **Play**　The panel below counts FLOPs and bytes of three ways, and predicts how much memory and time they take on this computer. The "tiled" way cuts the table into tiles and holds only one at a time, as the next section explains; a "decoder step" is one step of generation, the last row only, as 6.4 explains.
 #
-# **Guess first**　As $T$ grows, how does the memory of the textbook way grow, and that of the tiled way? From which $T$ on does the textbook way no longer fit into this computer? When you have guessed, press "measure it here" to see how good the predictions are.
+# **Guess first**　Note your answers on paper, then move the controls; "measure it here" shows how good the predictions are.
+#
+# 1. As $T$ grows, how does the memory of the textbook way grow, and that of the tiled way? From which $T$ on does the textbook way no longer fit into this computer?
+# 2. With $T$ back at 1024, double $d_k$: does the memory of the textbook way double too?
+# 3. With $d_k$ back at 64, change "mask" to "full": which way takes much longer?
 
 # %% key="cost-figure" tags=["core", "volatile"]
 panels.figure(panels.cost_panel)
@@ -293,24 +301,28 @@ panels.figure(panels.cost_panel)
 panels.cost_panel()
 
 # %% [markdown] lang="zh-Hant" key="cost-answer" tags=["core"]
-# 課本寫法的記憶體跟著 $T^2$ 長，分塊寫法的跟著 $T$ 長。乘的次數，兩種都還是跟著 $T^2$ 長；分塊省掉的是那幾張表。
+# 1. 課本寫法的記憶體跟著 $T^2$ 長，分塊寫法的跟著 $T$ 長。乘的次數，兩種都還是跟著 $T^2$ 長；分塊省掉的是那幾張表。到哪個 $T$ 還放得下，看公式的最後一行。
+# 2. 幾乎不變：每張表都是 $T \times T$，和 $d_k$ 無關；$d_k$ 加倍，多的是乘法。
+# 3. 分塊寫法：沒有遮罩，就沒有分塊可以跳過。課本寫法本來就整張都算，沒有差多少。
 #
-# 量到的時間和推算的差上一截很正常：資料在不在快取裡、別的程式忙不忙，都沒有算進去。推算是拿來看誰長得快、瓶頸在哪裡的。
+# 量到的時間和推算的差上一截很正常：資料在不在快取裡、別的程式忙不忙，都沒有算進去。要是差到十倍，多半是量這台電腦的速度時，它正好在忙別的：重新啟動核心，再看一次。推算是拿來看誰長得快、瓶頸在哪裡的。
 
-# %% [markdown] lang="en" key="cost-answer" of="01aac6036c6d" tags=["core"]
-# The memory of the textbook way grows with $T^2$, that of the tiled way with $T$. The multiplications still grow with $T^2$ in both; what tiles save is the tables.
+# %% [markdown] lang="en" key="cost-answer" of="5118dcf66f0a" tags=["core"]
+# 1. The memory of the textbook way grows with $T^2$, that of the tiled way with $T$. The multiplications still grow with $T^2$ in both; what tiles save is the tables. The last line of the formulas says up to which $T$ it fits.
+# 2. Hardly at all: each table is $T \times T$, whatever $d_k$ is; what a double $d_k$ adds is multiplications.
+# 3. The tiled way: with nothing hidden there is no tile to skip. The textbook way computes the whole table in any case, so little changes.
 #
-# It is normal for a measured time to lie some way off: whether data are in the cache, and what other programs do, is not counted. A prediction is there to show which way grows faster, and where the bottleneck is.
+# It is normal for a measured time to lie some way off: whether data are in the cache, and what other programs do, is not counted. If it is ten times off, the computer was most likely busy while its speed was measured: restart the kernel and look again. A prediction is there to show which way grows faster, and where the bottleneck is.
 
 # %% [markdown] lang="zh-Hant" key="moved" tags=[]
 # **深入**　6.1 只數了乘法，推算的時間太短。現在把搬運也數進去：課本寫法走一次，每一步都把整張表讀進來、寫出去。
 #
-# **先猜猜看**　加起來，等於把一張 $T \times T$ 的表讀寫了幾遍？
+# **先猜猜看**　讀一遍算一次，寫一遍也算一次：加起來，等於把一張 $T \times T$ 的表讀寫了幾次？
 
-# %% [markdown] lang="en" key="moved" of="052df2a40458" tags=[]
+# %% [markdown] lang="en" key="moved" of="2663b993242c" tags=[]
 # **Deeper**　6.1 counted only multiplications, and its prediction was too short. Now count the traffic as well: at each step the textbook way reads and writes a whole table.
 #
-# **Guess first**　Taken together, how many times is a table of $T \times T$ read or written?
+# **Guess first**　Count each reading as one and each writing as one: taken together, how many times is a table of $T \times T$ read or written?
 
 # %% key="moved-guess" tags=[]
 guess = None  # 1, 2, 3 …
@@ -348,7 +360,7 @@ rates = timing.machine_rates()
 multiply = cost.flops / rates.flops
 exponentiate = cost.exponentials / rates.exponentials
 move = cost.bytes_moved / rates.bytes
-whole = timing.measure(al.attention, Q, K, V, mask="causal", repeats=3, memory=False).median
+whole = timing.measure(al.attention, Q, K, V, mask="causal", repeats=5, memory=False).median
 
 al.show(
     guess=guess,
@@ -409,12 +421,12 @@ al.show(guess=guess, measured=new_l / old_l, predicted=np.exp(1 - 3))
 # %% [markdown] lang="zh-Hant" key="running-softmax" tags=[]
 # **練習**　一塊一塊算 softmax 的總和（8 分鐘，難度 3／3）
 #
-# 先自己寫 $m$ 和 $l$。`scores` 是一列分數，一次只准看 `tile` 個（最後一塊可以不滿），走完回傳兩個數：最大值 $m$，和 $l = \sum_j e^{s_j - m}$。分數上千，也不能溢位。卡住了，就執行 `al.hint("running_softmax")`。
+# 先自己寫 $m$ 和 $l$。`scores` 是一列分數，一次只准看 `tile` 個（最後一塊可以不滿），走完把最大值 $m$ 和 $l = \sum_j e^{s_j - m}$ 放進一個陣列（array）回傳：`np.array([m, l])`。分數上千，也不能溢位。卡住了，就執行 `al.hint("running_softmax")`。
 
-# %% [markdown] lang="en" key="running-softmax" of="a0118f54b772" tags=[]
+# %% [markdown] lang="en" key="running-softmax" of="7cdd2089c35c" tags=[]
 # **Exercise**　The sum of softmax, tile by tile (8 minutes, difficulty 3 of 3)
 #
-# Write $m$ and $l$ yourself first. `scores` is a row of scores, of which you may look at `tile` at a time (the last tile may be short); at the end return two numbers, the maximum $m$ and $l = \sum_j e^{s_j - m}$. Scores in the thousands must not overflow. Stuck? Run `al.hint("running_softmax")`.
+# Write $m$ and $l$ yourself first. `scores` is a row of scores, of which you may look at `tile` at a time (the last tile may be short); at the end return the maximum $m$ and $l = \sum_j e^{s_j - m}$ in one array, `np.array([m, l])`. Scores in the thousands must not overflow. Stuck? Run `al.hint("running_softmax")`.
 
 # %% key="exercise-running-softmax" tags=[]
 def running_softmax(scores, tile):  # (T,) → np.array([m, l])
@@ -501,16 +513,16 @@ al.show(
 # %% [markdown] lang="zh-Hant" key="skip-claim" tags=["core"]
 # 對角線右上方的 $7 + 6 + \cdots + 1$ 塊全部跳過，對角線上的 8 塊要遮一半。課本寫法連看不到的格子也老老實實算完，才蓋掉。
 #
-# 現在用 ANDREA-120M 的一整層來比。`al.tiled_attention` 是同樣的步驟，只是寫得更快，還讓每個核心各算各的頭。
+# 現在用 ANDREA-120M 的一整層來比。`al.tiled_attention` 是同樣的步驟，只是程式為了速度改寫過，還讓每個核心各算各的頭。
 #
-# **先猜猜看**　它比課本寫法快幾倍？
+# **先猜猜看**　它比課本寫法快幾倍？下一格先照 6.2 面板的辦法推算，再量。
 
-# %% [markdown] lang="en" key="skip-claim" of="964a57435164" tags=["core"]
+# %% [markdown] lang="en" key="skip-claim" of="8ed17676e89b" tags=["core"]
 # The $7 + 6 + \cdots + 1$ tiles right of the diagonal are skipped, the 8 on the diagonal are half hidden. The textbook way computes hidden cells with great care, and then covers them.
 #
 # Now compare on a whole layer of ANDREA-120M. `al.tiled_attention` takes the same steps, written for speed, and lets each core work on heads of its own.
 #
-# **Guess first**　How many times faster than the textbook way is it?
+# **Guess first**　How many times faster than the textbook way is it? The next cell predicts it as the panel of 6.2 does, and then measures.
 
 # %% key="tiled-guess" tags=["core"]
 guess = None  # ×
@@ -521,27 +533,45 @@ rng = np.random.default_rng(0)
 shape = (3, model.n_head, model.T, model.d_k)
 Q, K, V = rng.standard_normal(shape, dtype="float32")  # (12, 1024, 64)
 
+rates = timing.machine_rates()
+threads = rates.ran_on.threads
+sizes = {"T": model.T, "d_k": model.d_k, "n_head": model.n_head}
+predicted = [
+    rates.seconds(costs.textbook_cost(**sizes)),
+    rates.seconds(costs.tiled_cost(**sizes, threads=threads), threads=threads),
+]
 ways = (al.attention, al.tiled_attention)
-textbook, tiled = (timing.measure(way, Q, K, V, mask="causal", repeats=3) for way in ways)
+runs = [timing.measure(way, Q, K, V, mask="causal", repeats=5) for way in ways]
 
-al.show(guess=guess, measured=textbook.median / tiled.median)
+al.show(
+    guess=guess,
+    predicted_times=predicted[0] / predicted[1],
+    measured=runs[0].median / runs[1].median,
+)
 al.table(
     way=[al.label("way_textbook"), al.label("way_tiled")],
-    milliseconds=[1e3 * way.median for way in (textbook, tiled)],
-    extra_megabytes=[(way.peak_bytes - V.nbytes) / 1e6 for way in (textbook, tiled)],
+    predicted_milliseconds=[1e3 * time for time in predicted],
+    measured_milliseconds=[1e3 * run.median for run in runs],
+    extra_megabytes=[run.peak_bytes / 1e6 for run in runs],
 )
 
 # %% [markdown] lang="zh-Hant" key="tiled-claim" tags=["core"]
-# 答案一樣，乘的次數少了將近一半，表也不必搬來搬去，時間就少了一大截，額外的記憶體只剩零頭。
+# 答案一樣，乘的次數少了將近一半，表也不必搬來搬去，時間就少了一大截，額外的記憶體只剩零頭。比一比推算和量到的：快幾倍，還沒量就數得出個大概。
 #
-# **先猜猜看**　一塊一塊算過去，最大值會不會往下掉？「舊的總和要乘上」什麼時候是 1，什麼時候比 1 小？
+# **先猜猜看**　先記在紙上，再動手。
+#
+# 1. 一塊一塊算過去，最大值會不會往下掉？「舊的總和要乘上」什麼時候是 1，什麼時候比 1 小？
+# 2. 「遮罩」換成「滑動視窗」，跳過的分塊變多還是變少？
 #
 # **動手玩**　按「▶ 播放」，看分塊一塊一塊算過去（向量是亂數）。框起來的是正在算的那一塊，要跟著看的列用滑桿選。
 
-# %% [markdown] lang="en" key="tiled-claim" of="8519e82cdae0" tags=["core"]
-# The answer is the same; nearly half of the multiplications are gone, no table travels to and fro, so much of the time is saved, and nearly all of the extra memory.
+# %% [markdown] lang="en" key="tiled-claim" of="cff95550521f" tags=["core"]
+# The answer is the same; nearly half of the multiplications are gone, no table travels to and fro, so much of the time is saved, and nearly all of the extra memory. Compare predicted and measured: a rough idea of how many times faster it is comes from counting alone.
 #
-# **Guess first**　As tile follows tile, can the maximum ever fall? When is "old sum times" equal to 1, and when is it less?
+# **Guess first**　Note your answers on paper, then begin.
+#
+# 1. As tile follows tile, can the maximum ever fall? When is "old sum times" equal to 1, and when is it less?
+# 2. With "mask" at "sliding-window", are more tiles skipped, or fewer?
 #
 # **Play**　Press "▶ Play" and watch tile after tile (on random vectors). The tile being computed is framed; a slider chooses the row to follow.
 
@@ -552,10 +582,12 @@ panels.figure(panels.tiles_panel)
 panels.tiles_panel()
 
 # %% [markdown] lang="zh-Hant" key="tiles-answer" tags=["core"]
-# 最大值只升不降：多看一個鍵，最大的不可能變小。新的一塊沒有更高的分數，就乘 1，什麼也不用改；有，才乘上比 1 小的數。每一列的第一塊乘 0，因為之前什麼都還沒有。
+# 1. 最大值只升不降：多看一個鍵，最大的不可能變小。新的一塊沒有更高的分數，就乘 1，什麼也不用改；有，才乘上比 1 小的數。每一列的第一塊乘 0，因為之前什麼都還沒有。
+# 2. 變多：視窗只留對角線附近，左下角也有整塊看不到的。
 
-# %% [markdown] lang="en" key="tiles-answer" of="49dcc867832c" tags=["core"]
-# The maximum never falls: one key more cannot make the largest smaller. A tile without a higher score leaves the factor at 1, and nothing has to be corrected; only a higher one makes it less than 1. The first tile of a row has the factor 0, as there was nothing before.
+# %% [markdown] lang="en" key="tiles-answer" of="19fe5aa53893" tags=["core"]
+# 1. The maximum never falls: one key more cannot make the largest smaller. A tile without a higher score leaves the factor at 1, and nothing has to be corrected; only a higher one makes it less than 1. The first tile of a row has the factor 0, as there was nothing before.
+# 2. More: the window leaves only what is near the diagonal, so at the lower left there are tiles that nobody sees, too.
 
 # %% [markdown] lang="zh-Hant" key="growth" tags=[]
 # **深入**　$T$ 從 128 長到 8192，一個頭，兩種寫法的時間和額外的記憶體各長多少？課本寫法到 2048 就停，8192 要 1 GB 以上。
@@ -577,8 +609,8 @@ longest = rng.standard_normal((3, 8192, 64), dtype="float32")  # (8192, 64)
 
 def time_and_memory(way, T):
     Q, K, V = longest[:, :T]  # (T, 64)
-    run = timing.measure(way, Q, K, V, mask="causal", repeats=1)
-    return 1e3 * run.median, (run.peak_bytes - V.nbytes) / 1e6
+    run = timing.measure(way, Q, K, V, mask="causal", repeats=5)
+    return 1e3 * run.median, run.peak_bytes / 1e6
 
 
 lengths = (128, 512, 2048, 8192)
@@ -624,26 +656,26 @@ al.show(guess=guess, measured=bool(times[0] == min(times)))
 al.table(tile=sizes, cells_computed=computed, milliseconds=[1e3 * time for time in times])
 
 # %% [markdown] lang="zh-Hant" key="size-claim" tags=[]
-# 太小反而慢：格子雖然少了，每一塊卻都要付一次固定的開銷，小塊的矩陣乘法也跑不快。太大又回頭變慢：跳得過的格子少了，一塊也大得塞不進快取。中間最好，確切的大小要看每一台電腦的快取，所以套件預設的大小是量出來的，不是算出來的。
+# 太小反而慢：格子雖然少了，每一塊卻都要付一次固定的開銷，小塊的矩陣乘法也跑不快。太大又回頭變慢：跳得過的格子少了，一塊也大得塞不進快取。中間最好，確切的大小要看每一台電腦的快取，所以套件預設的大小是量出來的，不是算出來的：查詢少、鍵多的長條，不是正方形（6.2 的面板寫著它的大小）。
 
-# %% [markdown] lang="en" key="size-claim" of="166b7f8884dc" tags=[]
-# Too small is slow: fewer cells, but each tile pays a fixed overhead, and small matrix products do not run at full speed. Too large is slow again: fewer cells are skipped, and a tile outgrows the cache. The best lies between, and depends on the cache of each computer; so the package's default was measured, not derived.
+# %% [markdown] lang="en" key="size-claim" of="f4e1e36ace5e" tags=[]
+# Too small is slow: fewer cells, but each tile pays a fixed overhead, and small matrix products do not run at full speed. Too large is slow again: fewer cells are skipped, and a tile outgrows the cache. The best lies between, and depends on the cache of each computer; so the package's default was measured, not derived: not a square, but a band of few queries and many keys (the panel of 6.2 gives its size).
 
 # %% [markdown] lang="zh-Hant" key="cache" tags=[]
 # ## 6.4　一次只添一個詞元（深入）
 #
 # 生成（generation）的時候，每一步只多一個詞元（token）。第 3 課數過：因果遮罩下，前面的列一列也不會變，所以只需要算最後一列，鍵和值（value）留著就好。把它們留下來的地方，叫做 KV 快取；它在記憶體裡，和 6.2 處理器的快取是兩回事。
 #
-# 只算一列，$T_q = 1$。ANDREA-120M 一個頭生成第 1024 個詞元，如果把整張 $1024 \times 1024$ 重算，和只算最後一列，乘的次數差幾倍？
+# 只算一列，$T_q = 1$。ANDREA-120M 的一個頭輪到第 1024 個詞元時，如果把整張 $1024 \times 1024$ 重算，和只算最後一列，乘的次數差幾倍？
 #
 # **先猜猜看**　填一個倍數。
 
-# %% [markdown] lang="en" key="cache" of="d07bcd631abd" tags=[]
+# %% [markdown] lang="en" key="cache" of="6d7b662f7e06" tags=[]
 # ## 6.4　One token at a time (deeper)
 #
 # Generation adds one token a step. Lesson 3 counted it: under the causal mask no earlier row ever changes, so only the last row has to be computed, if keys and values are kept. The place that keeps them is the KV cache; it lies in memory, and is not the processor's cache of 6.2.
 #
-# A single row means $T_q = 1$. When one head of ANDREA-120M generates its 1024th token, by what factor do the multiplications differ between computing all of $1024 \times 1024$ again and computing the last row only?
+# A single row means $T_q = 1$. When it is the turn of the 1024th token in one head of ANDREA-120M, by what factor do the multiplications differ between computing all of $1024 \times 1024$ again and computing the last row only?
 #
 # **Guess first**　Write a factor.
 
@@ -761,12 +793,12 @@ al.show(
 # %% [markdown] lang="zh-Hant" key="decode-claim" tags=[]
 # 快很多，卻沒有快到 $T$ 倍。看「每搬一個位元組做幾個 FLOP」：快取裡的每個數只用一次，搬一個位元組，還做不到一個 FLOP。矩陣乘法忙的是乘法，解碼這一步忙的是讀資料，再加上每次呼叫固定的開銷。這裡反覆讀同一層的幾 MB，多半還留在處理器的快取裡；真的生成時，每一步都要把各層的 KV 快取和參數從頭讀一遍，等的就是記憶體的頻寬（bandwidth）。所以生成的速度，常常看的是 KV 快取和參數有多大，不是乘法有多快。
 #
-# 記憶體和時間也不一定一起省。回 6.2 的面板，把精度換成 float16 再量一次：KV 快取小了一半，走一步卻慢得多，因為 CPU 得先把留下來的數全部轉成 float32 才能算。
+# 記憶體和時間也不一定一起省。回 6.2 的面板，把精度換成 float16 再量一次：KV 快取小了一半，走一步卻慢得多，因為 CPU 得先把留下來的數全部轉成 float32 才能算；面板上「一步另外用」的記憶體變大，就是這份副本。
 
-# %% [markdown] lang="en" key="decode-claim" of="9207ce5756f4" tags=[]
+# %% [markdown] lang="en" key="decode-claim" of="72c9a818efe3" tags=[]
 # Much faster, yet not by a factor of $T$. Look at "FLOPs per byte moved": each number of the cache is used only once, so a byte that is fetched brings less than one FLOP. A matrix product is busy multiplying; a decoder step is busy reading, and has the fixed overhead of a call. Here the same few MB of one layer are read again and again and mostly stay in the processor's cache; in real generation each step reads the KV cache and the parameters of all layers from one end to the other, and waits for the bandwidth of the memory. So the speed of generation often depends on how large KV cache and parameters are, not on how fast the machine multiplies.
 #
-# Saving memory does not always save time. Go back to the panel of 6.2, change the precision to float16 and measure again: the KV cache is half as large, yet a step takes much longer, as the CPU first has to turn all numbers kept into float32.
+# Saving memory does not always save time. Go back to the panel of 6.2, change the precision to float16 and measure again: the KV cache is half as large, yet a step takes much longer, as the CPU first has to turn all numbers kept into float32; this copy is why the panel says that a step takes so much more memory.
 
 # %% [markdown] lang="zh-Hant" key="backward" tags=[]
 # ## 6.5　回頭走：每個分數分到什麼（深入）
@@ -874,14 +906,14 @@ for i, n in np.ndindex(6, 4):
 al.show(largest_gradient=np.abs(dQ).max(), same_gradient=np.allclose(measured, dQ, rtol=0, atol=1e-8))
 
 # %% [markdown] lang="zh-Hant" key="saturated" tags=[]
-# 第 2 課說過，飽和（saturation）的一列，贏家和輸家的梯度一起消失。現在有了整條路，就看得到後果：把查詢放大，分數的差距跟著變大，$dO$ 不動。
+# 第 2 課說過，飽和（saturation）的一列，贏家和輸家的梯度一起消失。現在整條路都走過了，就看得到後果：把查詢放大，分數的差距跟著變大，$dO$ 不動。
 #
-# **先猜猜看**　權重幾乎全在一個鍵上的時候，這一列的 $dQ$ 最後會往哪裡去：0、變大、還是不變？先記在紙上。
+# **先猜猜看**　權重幾乎全在一個鍵上的時候，這一列的 $dQ$ 最後會接近 0、變大，還是不變？先記在紙上。
 
-# %% [markdown] lang="en" key="saturated" of="2bba471d39c0" tags=[]
+# %% [markdown] lang="en" key="saturated" of="0e5775df1d72" tags=[]
 # Lesson 2 said that in a saturated row the gradients of winner and losers vanish together. Now that we have the whole way back, the consequence can be seen: make the queries larger, so that the scores lie further apart, and leave $dO$ as it is.
 #
-# **Guess first**　When nearly all weight is on one key, where does $dQ$ of this row go: to 0, to larger values, or nowhere? Note your answer on paper.
+# **Guess first**　When nearly all weight is on one key, does $dQ$ of this row end up close to 0, grow, or stay as it is? Note your answer on paper.
 
 # %% key="saturated-measure" tags=[]
 example = al.running_example()
@@ -899,16 +931,16 @@ al.table(
 )
 
 # %% [markdown] lang="zh-Hant" key="saturated-claim" tags=[]
-# 起先變化不大；等「看」那一列的權重幾乎都到了一個鍵上，分數的梯度和 $dQ$ 就一路掉到接近 0，$dO$ 幾乎傳不過去：這一列學不到該看誰。$V$ 不一樣，它的梯度 $A^\top dO$ 不必倒著穿過 softmax，所以還在：模型還能學「看到的東西要是什麼」，卻學不了「該看誰」。
+# 起先變化不大；等「看」那一列的權重幾乎都到了一個鍵上，分數的梯度和 $dQ$ 就一路掉到接近 0，$dO$ 幾乎傳不過去：這一列學不到該看誰。$V$ 不一樣，它的梯度 $A^\top dO$ 不必倒著穿過 softmax，所以還在：模型還能學「被看的鍵該交出什麼值」，卻學不了「該看誰」。
 #
-# **動手玩**　下面的損失想讓每個查詢都多看同一個目標鍵，向量是亂數。左邊是權重，中間是每個分數的梯度，右邊是目標那一格的拉力 $p(1-p)$，$p$ 是目標的權重。訓練朝梯度的反方向走：梯度是負的，分數就往上。
+# **動手玩**　下面的損失想讓每個查詢都多看同一個目標鍵，向量是亂數。左邊是權重，中間是每個縮放後分數的梯度 $dS$，右邊是目標那一格的拉力 $p(1-p)$，$p$ 是目標的權重。訓練朝梯度的反方向走：梯度是負的，分數就往上。
 #
 # **先猜猜看**　目標那一行（column）的梯度是正的還是負的，別的行呢？取消「除以 √d_k」，拉得動的列變多還是變少？
 
-# %% [markdown] lang="en" key="saturated-claim" of="95b869200c69" tags=[]
-# Not much changes at first; but once nearly all weight of the row of "reads" is on one key, the gradients of its scores and $dQ$ fall towards 0. Hardly anything of $dO$ gets through, and this row cannot learn whom to attend to. $V$ is different; its gradient $A^\top dO$ need not go back through softmax, and stays. The model can still learn what it finds where it looks, but not where to look.
+# %% [markdown] lang="en" key="saturated-claim" of="5e0343d0a75a" tags=[]
+# Not much changes at first; but once nearly all weight of the row of "reads" is on one key, the gradients of its scores and $dQ$ fall towards 0. Hardly anything of $dO$ gets through, and this row cannot learn whom to attend to. $V$ is different; its gradient $A^\top dO$ need not go back through softmax, and stays. The model can still learn what value the key it looks at should give, but not where to look.
 #
-# **Play**　The loss below wants every query to look more at one and the same target key, on random vectors. At the left are the weights, in the middle the gradient of each score, at the right the pull at the target's cell, $p(1-p)$, where $p$ is the weight of the target. Training goes against the gradient: where it is negative, the score goes up.
+# **Play**　The loss below wants every query to look more at one and the same target key, on random vectors. At the left are the weights, in the middle the gradient $dS$ of each scaled score, at the right the pull at the target's cell, $p(1-p)$, where $p$ is the weight of the target. Training goes against the gradient: where it is negative, the score goes up.
 #
 # **Guess first**　Is the gradient positive or negative in the column of the target, and in the others? Untick "divide by √d_k": are there more rows that feel a pull, or fewer?
 
@@ -946,10 +978,10 @@ al.show(
 )
 
 # %% [markdown] lang="zh-Hant" key="backward-cost-claim" tags=[]
-# 重走一遍是兩個乘法，回頭再四個：$dO\, V^\top$、$dS\, K$、$dS^\top Q$、$A^\top dO$。要的表也更多，所以訓練比生成更需要分塊：FlashAttention 回頭走的時候，也是一塊一塊把權重重新算出來，不存整張表。
+# 重走一遍是兩個矩陣乘法，回頭再四個：$dO\, V^\top$、$dS\, K$、$dS^\top Q$、$A^\top dO$。要的表也更多，所以訓練比生成更需要分塊：FlashAttention 回頭走的時候，也是一塊一塊把權重重新算出來，不存整張表。
 
-# %% [markdown] lang="en" key="backward-cost-claim" of="c40c4e7dbb9a" tags=[]
-# Repeating the forward pass takes two products, the way back four more: $dO\, V^\top$, $dS\, K$, $dS^\top Q$ and $A^\top dO$. It needs more tables, too, so training needs tiles even more than generation does: on the way back FlashAttention also makes the weights anew, tile by tile, and never stores the whole table.
+# %% [markdown] lang="en" key="backward-cost-claim" of="73b28de86a8c" tags=[]
+# Repeating the forward pass takes two matrix products, the way back four more: $dO\, V^\top$, $dS\, K$, $dS^\top Q$ and $A^\top dO$. It needs more tables, too, so training needs tiles even more than generation does: on the way back FlashAttention also makes the weights anew, tile by tile, and never stores the whole table.
 
 # %% [markdown] lang="zh-Hant" key="gpu" tags=["core"]
 # ## 6.6　搬到 GPU 上
@@ -1003,19 +1035,19 @@ al.show(
 
 cuda = resource_path("kernels", "attention.cu").read_text(encoding="utf-8")
 rung_1 = cuda.partition("rung1_scores(")[2].partition("\n}")[0]
-print(rung_1.partition("{\n")[2])
+print("\n" + rung_1.partition("{\n")[2])
 
 # %% [markdown] lang="zh-Hant" key="gpu-rung-1-claim" tags=["core"]
-# `i` 和 `j` 的兩層迴圈不見了：每一格都有自己的執行緒，`blockIdx` 和 `threadIdx` 告訴它該算哪一格。剩下的只有 `d_k` 那一層，還有一次乘法 `dot * scale`，也就是除以 $\sqrt{d_k}$。
+# `i` 和 `j` 的兩層迴圈不見了：每一格都有自己的執行緒，`blockIdx` 和 `threadIdx` 告訴它該算哪一格。`q` 指著 $Q$ 第 `i` 列的開頭，所以 `q[c]` 就是 `Q[i, c]`；`test ? a : b` 就是 Python 的 `a if test else b`。執行緒一批一批地開，最後一批可能超出表外，外面那個 `if` 讓多出來的不做事。剩下的只有 `d_k` 那一層，還有一次乘法 `dot * scale`，也就是除以 $\sqrt{d_k}$。
 #
-# 這樣寫對是對，卻很浪費：每條執行緒都自己去拿 $q$ 和 $k$，同一列 $Q$ 讓 $T$ 條執行緒拿了 $T$ 遍。
+# 這樣寫對是對，卻很浪費：每條執行緒都自己去拿 $q$ 和 $k$，同一列 $Q$ 讓 $T$ 條執行緒各拿一遍，一共 $T$ 遍。
 #
 # **先猜猜看**　這一層的分數，從記憶體一共要拿幾 GB？$Q$ 和 $K$ 加起來其實只有 6 MB 多。（GPU 也有快取，會擋下一部分；這裡數的是執行緒開口要的。）
 
-# %% [markdown] lang="en" key="gpu-rung-1-claim" of="4825f68a3fbb" tags=["core"]
-# The two loops over `i` and `j` are gone: each cell has a thread of its own, and `blockIdx` and `threadIdx` tell it which. What remains is the loop over `d_k`, and one multiplication, `dot * scale`, which is the division by $\sqrt{d_k}$.
+# %% [markdown] lang="en" key="gpu-rung-1-claim" of="0c6c52eaa86e" tags=["core"]
+# The two loops over `i` and `j` are gone: each cell has a thread of its own, and `blockIdx` and `threadIdx` tell it which. `q` points to where row `i` of $Q$ begins, so that `q[c]` is `Q[i, c]`; `test ? a : b` is Python's `a if test else b`. Threads come in batches, the last of which may reach beyond the table; the outer `if` keeps the surplus idle. What remains is the loop over `d_k`, and one multiplication, `dot * scale`, which is the division by $\sqrt{d_k}$.
 #
-# This is right, but wasteful: every thread fetches its own $q$ and $k$, and so one row of $Q$ is fetched $T$ times by $T$ threads.
+# This is right, but wasteful: every thread fetches its own $q$ and $k$, and so one row of $Q$ is fetched by $T$ threads once each, $T$ times in all.
 #
 # **Guess first**　How many GB are fetched from memory for the scores of this layer? $Q$ and $K$ together are only a little over 6 MB. (A GPU has caches as well, which catch some of it; counted here is what the threads ask for.)
 
@@ -1055,10 +1087,12 @@ def line_with(part, lines):
 
 pairs = [
     ("(Q @ xp.matrix_transpose(K))", "dot_products(scores, Q_tile"),
+    ("scores = xp.where(allowed", "? scores[r][k] * scale"),
     ("running_max = xp.maximum(", "= fmaxf(running_max[r]"),
     ("rescale = xp.exp(", "shrink = expf("),
     ("running_sum * rescale", "running_sum[r] *= shrink"),
     ("weights = xp.exp(scores", "expf(scores[r][k] - shift)"),
+    ("running_sum = earlier_sum", "running_sum[r] += weight"),
     ("output = output *", "add_weighted_rows(sums, weights, KV_tile"),
 ]
 for in_numpy, in_cuda in pairs:
@@ -1066,14 +1100,18 @@ for in_numpy, in_cuda in pairs:
     print()
 
 # %% [markdown] lang="zh-Hant" key="gpu-run" tags=["core"]
-# 一句對一句，名字也一樣：`running_max`、`running_sum`，超過舊的最大值就縮小一次。只有最後一對不同：NumPy 每一步都除以目前的總和，好讓你看到中途的輸出；CUDA 留到最後才除一次。
+# 一步對一步，名字也差不多：`running_max`、`running_sum`；`shift` 就是新的最大值（還沒看到鍵的列用 0），`rescale` 和 `shrink` 都是 6.3 的 $e^{m_{\text{old}} - m_{\text{new}}}$。CUDA 的一條執行緒管好幾列、好幾個鍵，所以多了 `[r]` 和 `[k]`。只有兩處先後不同：CUDA 到套遮罩的時候才縮放；NumPy 每一步都除以目前的總和，好讓你看到中途的輸出，CUDA 留到最後才除一次。
 #
-# 有 NVIDIA 的 GPU 和 CuPy，下一格就會在上面跑，和 NumPy 比對答案，再量時間；沒有，它會說缺什麼。
+# 有 NVIDIA 的 GPU 和 CuPy，下一格就會在上面跑，和 NumPy 比對答案，再量時間；沒有，它會說缺什麼。GPU 一接下工作，程式就往下走了，其實還沒算完，所以 `timing.measure` 會等它做完才停錶。
+#
+# **先猜猜看**　照上面要拿的 GB，三階的快慢會怎麼排，各差幾倍？先記在紙上。
 
-# %% [markdown] lang="en" key="gpu-run" of="61c9796d77b3" tags=["core"]
-# Line for line, down to the names: `running_max`, `running_sum`, and one shrinking whenever the old maximum is beaten. Only the last pair differs: NumPy divides by the sum so far at each step, so that you see the output on the way; CUDA divides once, at the end.
+# %% [markdown] lang="en" key="gpu-run" of="20be4980912e" tags=["core"]
+# Step for step, nearly down to the names: `running_max`, `running_sum`; `shift` is the new maximum (0 for a row that has seen no key yet), and both `rescale` and `shrink` are the $e^{m_{\text{old}} - m_{\text{new}}}$ of 6.3. In CUDA one thread looks after several rows and several keys, hence `[r]` and `[k]`. Only two things come at another time: CUDA scales when it masks; and NumPy divides by the sum so far at each step, so that you see the output on the way, while CUDA divides once, at the end.
 #
-# With an NVIDIA GPU and CuPy the next cell runs there, compares the result with NumPy and measures the time; without, it says what is missing.
+# With an NVIDIA GPU and CuPy the next cell runs there, compares the result with NumPy and measures the time; without, it says what is missing. A program goes on as soon as the GPU has taken its work, well before that is done; so `timing.measure` waits until it is before it stops the clock.
+#
+# **Guess first**　Going by the GB above, in which order of speed do the three rungs come, and by what factors? Note your answer on paper.
 
 # %% key="gpu-try" tags=["core", "volatile"]
 found = gpu.try_gpu()
@@ -1097,13 +1135,18 @@ if found.works:
     result = al.table(rung=[1, 2, 3], same_as_numpy=same, milliseconds=milliseconds)
 else:
     result = None
-    al.show(gpu_name=al.label("no_gpu"), gpu_reason=found.reason or al.label("no_cupy"))
+    missing = al.label("no_card" if found.installed else "no_cupy")
+    al.show(gpu_name=al.label("no_gpu"), gpu_reason=found.reason or missing)
 result
 
 # %% [markdown] lang="zh-Hant" key="gpu-recorded" tags=["core"]
+# 上一格有量到時間的話，和你的猜測比一比：時間差得沒有 GB 那麼多，多半是 GPU 的快取擋下了一部分。
+#
 # 在 GPU 上量過的結果收在 `data/gpu_timings.json`，下一格讀它，列出 ANDREA-120M 一層的時間。時間是量的；旁邊的「最少」是照那張卡自己報的規格推算的。檔案還不在，就表示還沒有量過任何一張卡；沒有量過的時間，這裡一個也不寫。
 
-# %% [markdown] lang="en" key="gpu-recorded" of="2d50d837694a" tags=["core"]
+# %% [markdown] lang="en" key="gpu-recorded" of="779e9b1193a5" tags=["core"]
+# If the last cell has measured times, compare them with your guess: where they lie less far apart than the GB, it is mostly because the GPU's caches caught some of it.
+#
 # What has been measured on a GPU is kept in `data/gpu_timings.json`, which the next cell reads for the times of one layer of ANDREA-120M. The times are measured; "least" beside them is derived from what the card says of itself. If the file is not there, no card has been measured yet; no time is shown here that was not measured.
 
 # %% key="gpu-timings" tags=["core"]
@@ -1132,17 +1175,17 @@ result
 # - 先數再量：FLOP 和位元組告訴你最快能有多快，量到的時間告訴你還差多少、差在哪裡。
 # - 課本寫法慢，不是乘法太多，是 $T \times T$ 的表搬來搬去；分塊加上線上 softmax，答案一樣，不存那張表。
 # - 生成靠 KV 快取，每一步只算一列，代價是跟著 $T$ 長的記憶體（6.4）。
-# - 每個分數分到的梯度，是它的權重乘上「它的 $dA$ 比這一列的平均高多少」；飽和的一列幾乎什麼也分不到（6.5）。
+# - 每個分數分到的梯度，是它的權重乘上「它的 $dA$ 比這一列的加權平均高多少」；飽和的一列幾乎什麼也分不到（6.5）。
 #
 # CPU、GPU、迴圈、分塊，算的從頭到尾是同一個式子。把它學透了，換成哪一種機器都認得出來。
 
-# %% [markdown] lang="en" key="recap" of="518cb3695a27" tags=["core"]
+# %% [markdown] lang="en" key="recap" of="48623396c019" tags=["core"]
 # ## 6.7　Four sentences to take along
 #
 # - Count first, then measure: FLOPs and bytes say how fast it could be, the measured time says how far off you are, and where.
 # - The textbook way is slow not for too many multiplications, but for $T \times T$ tables that travel to and fro; tiles and online softmax give the same answer without storing them.
 # - Generation lives on the KV cache: one row a step, at the price of memory that grows with $T$ (6.4).
-# - The gradient of a score is its weight times "how far its $dA$ lies above the mean of its row"; a saturated row gets next to nothing (6.5).
+# - The gradient of a score is its weight times "how far its $dA$ lies above the weighted mean of its row"; a saturated row gets next to nothing (6.5).
 #
 # CPU or GPU, loop or tile, it is the same expression from beginning to end. Learn it well, and you will recognize it on any machine.
 
