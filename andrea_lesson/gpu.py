@@ -7,12 +7,18 @@ nothing here installs.
 
 import ctypes
 import re
+import traceback
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import import_module, metadata
+from typing import TypeVar
+
+Result = TypeVar("Result")
 
 # CuPy's wheels, one for each major version of CUDA; CuPy 14 ended support for CUDA 11.
 _WHEELS = {12: "cupy-cuda12x", 13: "cupy-cuda13x"}
+COMPLETE = "[ctk]>=14"  # after a wheel's name: with what it needs of CUDA beside the driver
 
 
 @dataclass(frozen=True)
@@ -63,6 +69,35 @@ def try_gpu() -> Gpu:
     except (Exception, SystemExit) as error:
         return Gpu(installed=True, works=False, version=version, reason=one_line(error))
     return Gpu(True, True, version, name=name.decode() if isinstance(name, bytes) else str(name))
+
+
+def run_and_free(work: Callable[[], Result]) -> Result:
+    """Call it, then give back the memory of the GPU that CuPy would keep for later.
+
+    Others may share the card, and a cell may be run again and again.
+
+    Parameters
+    ----------
+    work : callable
+        Whatever arrays it leaves behind stay.
+
+    Returns
+    -------
+    object
+        What it returns.
+
+    Raises
+    ------
+    MemoryError
+        By CuPy, with the bytes it wanted, where the card has not that much left.
+    """
+    try:
+        return work()
+    except BaseException as error:
+        traceback.clear_frames(error.__traceback__)  # which hold arrays
+        raise
+    finally:
+        import_module("cupy").get_default_memory_pool().free_all_blocks()
 
 
 def cupy_wheels() -> list[str]:

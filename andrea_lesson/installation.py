@@ -245,7 +245,7 @@ def _gpu_lines() -> list[Line]:
     # without a driver any wheel will do: the one the lesson's gpu extra names
     steps = {
         "remove": pip_line(*wheels, action="uninstall"),
-        "install": pip_line(fitting or "cupy-cuda12x"),
+        "install": pip_line((fitting or "cupy-cuda12x") + gpu.COMPLETE),
     }
     if len(wheels) > 1:
         text = label(
@@ -264,11 +264,13 @@ def _gpu_line(cuda: int | None, fitting: str | None) -> Line:
     found = gpu.try_gpu()
     if found.works:
         return Line("gpu", "ok", label("check_gpu", name=found.name, version=found.version))
+    complete = pip_line(fitting + gpu.COMPLETE) if fitting else ""
     if not found.installed:
         if fitting is None:
             return Line("gpu", "note", label("check_no_cupy"))
-        return Line("gpu", "note", label("check_cupy_possible", cuda=cuda), pip_line(fitting))
+        return Line("gpu", "note", label("check_cupy_possible", cuda=cuda), complete)
     if not found.reason:
         return Line("gpu", "note", label("check_no_gpu", version=found.version))
     text = label("check_gpu_fails", version=found.version, reason=found.reason)
-    return Line("gpu", "warning", text)
+    lacks_library = re.search(r"nvrtc|cublas|cuda_path", found.reason, re.IGNORECASE)
+    return Line("gpu", "warning", text, complete if lacks_library else "")

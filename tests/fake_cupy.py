@@ -162,13 +162,17 @@ class OutOfMemoryError(MemoryError):
 
 
 class Pool:
+    """How often it was told to give back what nobody uses is counted."""
+
+    freed = 0
+
     def used_bytes(self):
         return 0
 
     total_bytes = used_bytes
 
     def free_all_blocks(self):
-        pass
+        self.freed += 1
 
 
 class FakeCupy(types.ModuleType):
@@ -187,6 +191,7 @@ class FakeCupy(types.ModuleType):
         self.Device = type("Device", (Device,), {"cupy": self})
         self.linalg = self._module("cupy.linalg", np.linalg)
         self.fft = self._module("cupy.fft", np.fft)
+        self.pool = Pool()
         stream = types.SimpleNamespace(synchronize=lambda: None)
         self.cuda = types.ModuleType("cupy.cuda")
         self.cuda.device = types.ModuleType("cupy.cuda.device")
@@ -285,7 +290,7 @@ class FakeCupy(types.ModuleType):
         return self.wrapped(np.full(shape, value, dtype=dtype))
 
     def get_default_memory_pool(self):
-        return Pool()
+        return self.pool
 
     # -- kernels
 

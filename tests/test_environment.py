@@ -12,6 +12,8 @@ import yaml
 from needs import unavailable
 from packaging.requirements import Requirement
 
+from andrea_lesson.gpu import COMPLETE
+
 ROOT = Path(__file__).resolve().parent.parent
 ENVIRONMENT = yaml.safe_load((ROOT / "environment.yml").read_text(encoding="utf-8"))
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
@@ -54,9 +56,13 @@ def test_versions_are_those_of_pyproject():
         assert one.name in wanted or one.name == "pip"
 
 
-def test_cupy_is_that_of_the_gpu_extra():
-    (gpu,) = PROJECT["optional-dependencies"]["gpu"]
-    assert Requirement(gpu) == CUPY
+def test_cupy_is_that_of_the_gpu_extra_without_its_large_libraries():
+    (wanted,) = PROJECT["optional-dependencies"]["gpu"]
+    gpu = Requirement(wanted)
+    assert gpu.extras == {"ctk"}
+    assert wanted.startswith(CUPY.name + COMPLETE)  # which the check of the installation names
+    gpu.extras = set()
+    assert gpu == CUPY
 
 
 def test_no_upper_bounds():

@@ -375,10 +375,26 @@ def test_lesson_6_runs_the_kernels_where_there_is_a_gpu(cupy, monkeypatch, capsy
 
     monkeypatch.setattr(al, "ANDREA_120M", types.SimpleNamespace(n_head=2, T=20, d_k=8))
     names = {"al": al, "np": np, "gpu": gpu, "kernels": kernels, "timing": timing}
+    monkeypatch.setattr(al, "table", lambda **columns: columns)
     exec(cell("gpu-try"), names)
-    assert names["same"] == [True] * 3
+    assert names["result"]["same_as_numpy"] == [True] * 3
     assert "made up" in capsys.readouterr().out
     assert {name[:5] for name in cupy.launched} == {"rung1", "rung2", "rung3"}
+    assert cupy.pool.freed == 1
+
+
+def test_lesson_6_says_so_where_the_card_is_full(cupy, monkeypatch, capsys):
+    from andrea_lesson import gpu, kernels, timing
+
+    def full(*given, **named):
+        raise fake_cupy.OutOfMemoryError("Out of memory allocating 50,331,648 bytes")
+
+    monkeypatch.setattr(kernels, "cuda_attention", full)
+    names = {"al": al, "np": np, "gpu": gpu, "kernels": kernels, "timing": timing}
+    exec(cell("gpu-try"), names)
+    assert "allocating 50,331,648 bytes" in capsys.readouterr().out
+    assert names["result"] is None
+    assert cupy.pool.freed == 1
 
 
 def test_the_tests_that_need_a_card_pass_on_the_stand_in():

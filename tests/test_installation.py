@@ -4,6 +4,7 @@ import importlib.metadata
 import os
 import subprocess
 import sys
+import weakref
 from types import ModuleType, SimpleNamespace
 
 import numpy as np
@@ -122,7 +123,21 @@ def test_driver_without_cupy_names_the_wheel(monkeypatch):
     use_cupy(monkeypatch, None, ModuleNotFoundError("No module named 'cupy'", name="cupy"))
     monkeypatch.setattr(gpu, "driver_cuda", lambda: 13)
     (line,) = lines("gpu")
-    assert "cupy-cuda13x" in line.remedy
+    assert '"cupy-cuda13x[ctk]>=14"' in line.remedy
+
+
+@pytest.mark.parametrize(
+    ("reason", "helps"),
+    [("libnvrtc.so.12: cannot open", True), ("No module cublas", True), (NO_DRIVER, False)],
+)
+def test_cupy_without_a_library_of_cuda_is_told_how_to_get_it(monkeypatch, reason, helps):
+    """CuPy's wheels bring neither compiler nor cuBLAS; a missing driver is another matter."""
+    use_cupy(monkeypatch, working_cupy(RawKernel=raising(RuntimeError(reason))))
+    monkeypatch.setattr(gpu, "driver_cuda", lambda: 12)
+    monkeypatch.setattr(gpu, "cupy_wheels", lambda: ["cupy-cuda12x"])
+    (line,) = lines("gpu")
+    assert line.state == "warning"
+    assert ("cupy-cuda12x[ctk]" in line.remedy) == helps
 
 
 @pytest.mark.parametrize(
@@ -155,6 +170,26 @@ def test_wheel_newer_than_the_driver(monkeypatch, wheel, warned):
     assert bool(found) == warned
     if warned:
         assert f"pip uninstall -y {wheel}" in str(found[0])
+
+
+def test_memory_is_given_back_whatever_happens(monkeypatch):
+    freed = []
+    pool = SimpleNamespace(free_all_blocks=lambda: freed.append(dict(alive)))
+    cupy = working_cupy(get_default_memory_pool=lambda: pool)
+    use_cupy(monkeypatch, cupy)
+    alive = weakref.WeakValueDictionary()
+
+    def work(problem=None):
+        array = np.zeros(3)
+        alive["array"] = array
+        if problem:
+            raise problem
+        return 5
+
+    assert gpu.run_and_free(work) == 5
+    with pytest.raises(MemoryError, match="allocating"):
+        gpu.run_and_free(lambda: work(MemoryError("allocating 9 bytes")))
+    assert freed == [{}, {}]  # by then nobody holds the array any more
 
 
 def test_wheels_are_told_from_other_packages(monkeypatch):

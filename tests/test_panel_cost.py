@@ -34,7 +34,7 @@ def lax(monkeypatch):
 @pytest.fixture
 def known(monkeypatch):
     """A machine whose speed and memory are known."""
-    monkeypatch.setattr(cost, "machine_rates", lambda precision: RATES)
+    monkeypatch.setattr(cost, "machine_rates", lambda precision, **more: RATES)
     monkeypatch.setattr(cost, "memory", lambda: ROOM)
 
 
@@ -229,6 +229,18 @@ def test_a_press_measures_this_setting_and_the_points_stay(known, quick):
     assert list(marks["squares"].y) == [1_000_000, 1_000_000]
 
 
+def test_a_press_measures_the_speed_of_the_machine_anew(known, quick, monkeypatch):
+    asked = []
+    monkeypatch.setattr(
+        cost, "machine_rates", lambda precision, *, anew=False: asked.append(anew) or RATES
+    )
+    panel = panels.cost_panel()
+    panel.controls["T"].value = 512
+    assert not any(asked)
+    panel.controls["measure"].click()
+    assert asked.count(True) == 1
+
+
 def test_two_panels_do_not_share_their_points(known, quick):
     one, other = panels.cost_panel(), panels.cost_panel()
     one.controls["measure"].click()
@@ -286,7 +298,7 @@ def test_it_really_measures_with_all_threads():
 @pytest.mark.parametrize("precision", list(costs.BYTES))
 def test_rates_are_not_measured_while_the_panel_keeps_to_one_thread(monkeypatch, precision):
     threads = machine.device_of().threads
-    timing._rates.cache_clear()
+    timing._known.clear()
     panel = panels.cost_panel(64)
     panel.controls["precision"].value = precision
     assert panel.state.rates.ran_on.threads == threads

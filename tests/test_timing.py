@@ -298,6 +298,21 @@ def test_rates_are_measured_once_for_each_type_of_number():
         assert str(rates.ran_on).startswith("CPU")
 
 
+def test_rates_measured_anew_keep_what_was_faster(monkeypatch):
+    """A machine that was busy at first, or is now, does not look slow for ever."""
+    here = machine.device_of()
+    slow = timing.Rates(1.0, 20.0, 3.0, 40.0, 5.0, 0.6, here)
+    mixed = timing.Rates(10.0, 2.0, 30.0, 4.0, 50.0, 0.5, here)
+    turns = iter([slow, mixed])
+    monkeypatch.setattr(timing, "_known", {})
+    monkeypatch.setattr(timing, "_measured_rates", lambda precision: next(turns))
+    assert timing.machine_rates(anew=True) is slow  # it is measured once at first
+    assert timing.machine_rates() is slow
+    best = timing.Rates(10.0, 20.0, 30.0, 40.0, 50.0, 0.5, here)
+    assert timing.machine_rates(anew=True) == best
+    assert timing.machine_rates() == best
+
+
 def test_a_prediction_is_the_sum_of_what_the_counts_take():
     rates = timing.Rates(100.0, 10.0, 1000.0, 2000.0, 50.0, 0.5, machine.Device(None, 2))
     cost = costs.Cost(150, 20, 4000, 0, 0, rounds=3)

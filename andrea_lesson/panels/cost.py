@@ -340,8 +340,9 @@ class _CostPanel(Panel):
     def _moved(self, change: Any = None) -> None:
         if self._reacting:
             return
-        machine_rates(self.controls["precision"].value)
-        if change is not None and isinstance(change["owner"], Press) and self.state is not None:
+        pressed = change is not None and isinstance(change["owner"], Press)
+        machine_rates(self.controls["precision"].value, anew=pressed)
+        if pressed and self.state is not None:
             self._measure(change["owner"], self.state)
         super()._moved(change)
 

@@ -305,14 +305,14 @@ panels.cost_panel()
 # 2. 幾乎不變：每張表都是 $T \times T$，和 $d_k$ 無關；$d_k$ 加倍，多的是乘法。
 # 3. 分塊寫法：沒有遮罩，就沒有分塊可以跳過。課本寫法本來就整張都算，沒有差多少。
 #
-# 量到的時間和推算的差上一截很正常：資料在不在快取裡、別的程式忙不忙，都沒有算進去。要是差到十倍，多半是量這台電腦的速度時，它正好在忙別的：重新啟動核心，再看一次。推算是拿來看誰長得快、瓶頸在哪裡的。
+# 量到的時間和推算的差上一截很正常：資料在不在快取裡、別的程式忙不忙，都沒有算進去。要是差到十倍，多半是量這台電腦的速度時，它正好在忙別的：等它閒下來，再按一次，速度會重新量過。推算是拿來看誰長得快、瓶頸在哪裡的。
 
-# %% [markdown] lang="en" key="cost-answer" of="5118dcf66f0a" tags=["core"]
+# %% [markdown] lang="en" key="cost-answer" of="b78979be16a4" tags=["core"]
 # 1. The memory of the textbook way grows with $T^2$, that of the tiled way with $T$. The multiplications still grow with $T^2$ in both; what tiles save is the tables. The last line of the formulas says up to which $T$ it fits.
 # 2. Hardly at all: each table is $T \times T$, whatever $d_k$ is; what a double $d_k$ adds is multiplications.
 # 3. The tiled way: with nothing hidden there is no tile to skip. The textbook way computes the whole table in any case, so little changes.
 #
-# It is normal for a measured time to lie some way off: whether data are in the cache, and what other programs do, is not counted. If it is ten times off, the computer was most likely busy while its speed was measured: restart the kernel and look again. A prediction is there to show which way grows faster, and where the bottleneck is.
+# It is normal for a measured time to lie some way off: whether data are in the cache, and what other programs do, is not counted. If it is ten times off, the computer was most likely busy while its speed was measured: wait until it is idle and press again, which measures the speed anew. A prediction is there to show which way grows faster, and where the bottleneck is.
 
 # %% [markdown] lang="zh-Hant" key="moved" tags=[]
 # **深入**　6.1 只數了乘法，推算的時間太短。現在把搬運也數進去：課本寫法走一次，每一步都把整張表讀進來、寫出去。
@@ -1114,8 +1114,7 @@ for in_numpy, in_cuda in pairs:
 # **Guess first**　Going by the GB above, in which order of speed do the three rungs come, and by what factors? Note your answer on paper.
 
 # %% key="gpu-try" tags=["core", "volatile"]
-found = gpu.try_gpu()
-if found.works:
+def try_rungs():
     import cupy
 
     model = al.ANDREA_120M
@@ -1131,23 +1130,30 @@ if found.works:
         same.append(np.allclose(cupy.asnumpy(output), expected, rtol=0, atol=1e-4))
         run = timing.measure(kernels.cuda_attention, *on_gpu, mask="causal", rung=rung, repeats=10)
         milliseconds.append(1e3 * run.median)
-    al.show(gpu_name=found.name)
-    result = al.table(rung=[1, 2, 3], same_as_numpy=same, milliseconds=milliseconds)
+    return al.table(rung=[1, 2, 3], same_as_numpy=same, milliseconds=milliseconds)
+
+
+found, result = gpu.try_gpu(), None
+if found.works:
+    try:
+        result = gpu.run_and_free(try_rungs)
+        al.show(gpu_name=found.name)
+    except MemoryError as full:
+        al.show(gpu_name=found.name, gpu_reason=gpu.one_line(full))
 else:
-    result = None
     missing = al.label("no_card" if found.installed else "no_cupy")
     al.show(gpu_name=al.label("no_gpu"), gpu_reason=found.reason or missing)
 result
 
 # %% [markdown] lang="zh-Hant" key="gpu-recorded" tags=["core"]
-# 上一格有量到時間的話，和你的猜測比一比：時間差得沒有 GB 那麼多，多半是 GPU 的快取擋下了一部分。
+# 上一格有量到時間的話，和你的猜測比一比。要是時間差得沒有 GB 那麼多，多半是 GPU 的快取擋下了一部分。
 #
-# 在 GPU 上量過的結果收在 `data/gpu_timings.json`，下一格讀它，列出 ANDREA-120M 一層的時間。時間是量的；旁邊的「最少」是照那張卡自己報的規格推算的。檔案還不在，就表示還沒有量過任何一張卡；沒有量過的時間，這裡一個也不寫。
+# 在 GPU 上量過的結果收在 `data/gpu_timings.json`，下一格讀它，列出 ANDREA-120M 一層的時間。時間是量的；旁邊的「最少」是照那張卡自己報的規格推算的（卡沒有報的，就用量的）；PyTorch 可能動用專做矩陣乘法的 tensor core，不知道它乘得多快，所以它的「最少」只算搬運，倍數看起來會大一些。檔案還不在，就表示還沒有量過任何一張卡；沒有量過的時間，這裡一個也不寫。
 
-# %% [markdown] lang="en" key="gpu-recorded" of="779e9b1193a5" tags=["core"]
+# %% [markdown] lang="en" key="gpu-recorded" of="8e17ae8d2d98" tags=["core"]
 # If the last cell has measured times, compare them with your guess: where they lie less far apart than the GB, it is mostly because the GPU's caches caught some of it.
 #
-# What has been measured on a GPU is kept in `data/gpu_timings.json`, which the next cell reads for the times of one layer of ANDREA-120M. The times are measured; "least" beside them is derived from what the card says of itself. If the file is not there, no card has been measured yet; no time is shown here that was not measured.
+# What has been measured on a GPU is kept in `data/gpu_timings.json`, which the next cell reads for the times of one layer of ANDREA-120M. The times are measured; "least" beside them is derived from what the card says of itself (and measured where it says nothing). PyTorch may use tensor cores, which do nothing but matrix products, at a speed that we do not know; so its "least" counts only what is moved, and its factor looks larger. If the file is not there, no card has been measured yet; no time is shown here that was not measured.
 
 # %% key="gpu-timings" tags=["core"]
 import json
