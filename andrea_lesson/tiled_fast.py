@@ -164,7 +164,7 @@ class _OneHead:
                 output *= np.reshape(shrink, (-1, 1))
                 output += weights.T @ self.values[keys]
         if total is not None:
-            total *= self.growth
+            total *= self.growth  # as the values were, and with them the output
             total[total == 0] = 1  # a query that may see no key: 0 / 1
             np.divide(output, total[:, None], out=result, casting="same_kind")
 
@@ -208,6 +208,7 @@ class _Seen:
         for start in range(0, end, self.longest):
             stop = min(start + self.longest, end)
             first = min(max(start, partly), stop)
+            # Row 0 of the triangle is the key `partly`.
             visible = self.triangle[first - partly : stop - partly, : queries.stop - queries.start]
             yield slice(start, stop), slice(first - start, stop - start), visible
 

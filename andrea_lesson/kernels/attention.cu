@@ -200,7 +200,14 @@ extern "C" __global__ void rung2_weighted_sum(float* output, const float* weight
 // A block of 128 threads works on tiles of some ROWS by some COLUMNS.  Its threads stand in
 // 16 lines of 8.  Each thread makes not one number of a tile but several: rows line, line + 16, ...
 // by columns lane, lane + 8, ...  What it reads from shared memory, four numbers at a time, it then
-// uses several times from its registers, which are nearer still.
+// uses several times from its registers, which are nearer still.  Which thread makes which number:
+//
+//              column 0    1  ...   7     8    9  ...  15    16 ...
+//   row  0            0    1  ...   7     0    1  ...   7     0 ...
+//   row  1            8    9  ...  15     8    9  ...  15     8 ...
+//    ...
+//   row 15          120  121  ... 127   120  121  ... 127   120 ...
+//   row 16            0    1  ...   7     0    1  ...   7     0 ...
 //
 // WIDTH is the larger of d_k and d_v, rounded up to 32, 64 or 128; the columns beyond hold 0.  The
 // wrapper compiles this file once for each width it meets, so that the compiler knows it and keeps
@@ -273,7 +280,8 @@ __device__ void add_row(float (&sum)[MINE], float weight, const float (&row)[PAD
 }
 
 // sums[r] += all rows of B, each times its weight for row (line + 16 r).  Weights of hidden pairs
-// are 0; where B holds NaN or infinity that is not enough, and each pair is asked.
+// are 0, which is enough where B is finite.  Where it is spoilt (0 times NaN is NaN), each pair is
+// asked whether it may be seen.
 template <int R, int ROWS, int COLUMNS, class Visible>
 __device__ void add_weighted_rows(float (&sums)[R][MINE],
                                   const float (&weights)[ROWS][COLUMNS + PAD],
@@ -372,6 +380,7 @@ extern "C" __global__ void __launch_bounds__(THREADS)
     for (int r = 0; r < R; ++r) running_max[r] = MINUS_INFINITY;
 
     for (int first_key = 0; first_key < keys_end; first_key += KEYS) {
+        // May the query in this row of the tile attend to the key in this column?
         const auto visible = [&](int row, int column) {
             const int i = first_query + row, j = first_key + column;
             return i < T_q && j < T_k && sees(mask, i, j);
@@ -534,6 +543,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) rung4_dQ(float* dQ, BACKWA
     float sums[R][MINE] = {};
 
     for (int first_key = 0; first_key < keys_end; first_key += SIDE) {
+        // May the query in this row of the tile attend to the key in this column?
         const auto visible = [&](int row, int column) {
             const int i = first_query + row, j = first_key + column;
             return i < T_q && j < T_k && sees(mask, i, j);
