@@ -2,12 +2,13 @@
 
 import json
 import re
+from itertools import product
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from lab_server import chromium, lab, lab_page, lab_tab
 from playwright.sync_api import expect
-from shown_panel import PANELS, Shown, both_languages, moved, write_notebook
+from shown_panel import PANELS, Shown, moved, write_notebook
 
 import andrea_lesson as al
 from andrea_lesson.panels.layout import GROWTH, LARGE_WIDTH
@@ -111,10 +112,17 @@ def run_cell(tab, index):
 _THEME = "(name) => window.jupyterapp.commands.execute('apputils:change-theme', { theme: name })"
 
 
-@both_languages
-@pytest.mark.parametrize("theme", ["JupyterLab Light", "JupyterLab Dark"])
-def test_nothing_serious_is_found_by_axe(lab_page, language, theme):
-    name = write_notebook(lab_page.lab, f"axe_{language}.ipynb", language)
+@pytest.mark.parametrize(
+    ("language", "theme", "form"),
+    [
+        *product(["zh-Hant", "en"], ["JupyterLab Light", "JupyterLab Dark"], [""]),
+        ("en", "JupyterLab Light", "large=True"),
+        ("zh-Hant", "JupyterLab Dark", "large=True"),
+    ],
+)
+def test_nothing_serious_is_found_by_axe(lab_page, language, theme, form):
+    cells = [f"panels.{panel}({form})" for panel in PANELS]
+    name = write_notebook(lab_page.lab, f"axe_{language}{form}.ipynb", language, *cells)
     lab_page.open(name)
     lab_page.page.evaluate(_THEME, theme)
     lab_page.run_all()
