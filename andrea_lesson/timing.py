@@ -10,12 +10,13 @@ import tracemalloc
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from statistics import median
-from time import perf_counter
+from time import perf_counter, sleep
 from typing import Any
 
 import numpy as np
 
 from .costs import Cost
+from .inputs import check_real
 from .labels import label
 from .machine import Device, cupy_of, device_of
 from .masks import check_whole
@@ -81,6 +82,7 @@ def measure(
     repeats: int = 7,
     warm_up: int = 1,
     memory: bool = True,
+    rest: float = 0.1,
     **named: Any,
 ) -> Timing:
     """Time a function, and see how much memory it takes.
@@ -96,6 +98,9 @@ def measure(
         Runs before them that are not.
     memory : bool
         Run it once more, untimed and before all others, with Python's count of memory on.
+    rest : float
+        Seconds to do nothing before all that: for a while after a matrix product, threads that
+        wait for the next one keep the cores busy.
 
     Returns
     -------
@@ -105,7 +110,7 @@ def measure(
     Raises
     ------
     TypeError, ValueError
-        If `function` cannot be called, or `repeats` or `warm_up` is no such number.
+        If `function` cannot be called, or a number is not such a one.
     Exception
         Whatever the function raises, as it is; Ctrl-C and "interrupt the kernel" too.
     """
@@ -113,7 +118,11 @@ def measure(
         raise TypeError(f"function must be callable; got {type(function).__name__}.")
     check_whole("repeats", repeats, 1)
     check_whole("warm_up", warm_up, 0)
+    rest = check_real("rest", rest)
+    if rest < 0:
+        raise ValueError(f"rest must be 0 or more seconds; got {rest:g}.")
     cupy = cupy_of(arguments, named)
+    sleep(rest)
     # First of all, so that the first touch of fresh memory is in no timed run.
     peak = _peak(function, arguments, named) if memory and cupy is None else None
     for _ in range(warm_up):
@@ -269,7 +278,7 @@ def _measured_rates(precision: str) -> Rates:
     one = np.ones((1, 1), dtype=dtype)
     # The smallest times: what the machine can do in peace, whatever else may run just now.
     seconds = {
-        name: measure(run, repeats=repeats, memory=False).smallest
+        name: measure(run, repeats=repeats, memory=False, rest=0).smallest
         for name, run, repeats in (
             ("product", lambda: np.matmul(left, right.T, out=product), 30),
             ("exp", lambda: np.exp(some, out=into), 50),

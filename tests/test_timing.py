@@ -1,6 +1,7 @@
 """Timing: how often a function runs, what is measured, what is said, on CPU and (feigned) GPU."""
 
 import dataclasses
+import inspect
 import sys
 import time
 import tracemalloc
@@ -24,6 +25,20 @@ def test_it_warms_up_and_then_times_every_run_and_counts_memory_in_one_more():
     timed = measure(calls.append, 0, repeats=3, warm_up=0, memory=False)
     assert calls == [0] * 3
     assert timed.peak_bytes is None
+    calls.clear()
+    assert len(measure(calls.append, 0).times) == 7
+    assert calls == [0] * (1 + 1 + 7)
+
+
+def test_it_rests_before_anything_else(monkeypatch):
+    """Threads that wait for another matrix product would take a core from the runs."""
+    done = []
+    monkeypatch.setattr(timing, "sleep", lambda seconds: done.append(seconds))
+    measure(lambda: done.append("run"), repeats=2)
+    assert done == [0.1] + ["run"] * 4
+    done.clear()
+    measure(lambda: done.append("run"), repeats=1, rest=0, memory=False)
+    assert done == [0, "run", "run"]
 
 
 def test_times_are_those_of_the_runs_alone():
@@ -62,10 +77,12 @@ def test_peak_is_what_a_call_takes_at_most_at_any_moment():
 def test_peak_where_python_s_count_is_on_already():
     tracemalloc.start()
     try:
+        held = bytearray(1_000_000)  # in use before
         bytearray(50_000_000)  # a peak of before
         found = measure(np.zeros, 1_000_000, repeats=1).peak_bytes
         assert 8_000_000 <= found < 8_010_000
         assert tracemalloc.is_tracing()
+        assert len(held) == 1_000_000
     finally:
         tracemalloc.stop()
 
@@ -102,7 +119,7 @@ def test_a_long_list_is_not_searched_while_the_clock_runs(monkeypatch):
     assert measure(len, numbers, repeats=1).smallest < 1e-3
 
 
-@pytest.mark.parametrize("wrong", [{"repeats": 0}, {"warm_up": -1}, {"repeats": 2.0}])
+@pytest.mark.parametrize("wrong", [{"repeats": 0}, {"warm_up": -1}, {"repeats": 2.0}, {"rest": -1}])
 def test_what_is_refused(wrong):
     with pytest.raises((TypeError, ValueError), match=next(iter(wrong))):
         measure(int, **wrong)
@@ -296,6 +313,36 @@ def test_rates_are_measured_once_for_each_type_of_number():
         assert rates.conversions > 1e6
         assert 0 < rates.call < 0.01
         assert str(rates.ran_on).startswith("CPU")
+
+
+@pytest.mark.parametrize("precision", ["float32", "float64"])
+def test_rates_are_what_is_done_by_the_shortest_time(precision, monkeypatch):
+    """Everything is said to take a quarter of a second: what is left is what was counted."""
+    done = []
+
+    def feigned(run, *, repeats, memory, rest):
+        assert (memory, rest) == (False, 0)  # the shortest times are those in peace
+        assert repeats > 1
+        done.append((run, run()))
+        return Timing("", (0.5, 0.25, 1.0), None, machine.device_of())
+
+    monkeypatch.setattr(timing, "measure", feigned)
+    rates = timing._measured_rates(precision)
+    (product, square), (_, exponentials), (_, large), (_, most), (_, single), (_, _) = done
+    left, right = (inspect.getclosurevars(product).nonlocals[name] for name in ("left", "right"))
+    np.testing.assert_allclose(square, left @ right.T, rtol=1e-4, atol=1e-4)
+    assert rates.flops == 4 * 2 * square.size * left.shape[1]
+    assert rates.exponentials == 4 * exponentials.size
+    assert 0 < exponentials.min() < exponentials.max() <= 1  # as in softmax
+    assert exponentials.nbytes < 2**19  # stays in a core's cache
+    assert rates.bytes == 4 * 2 * large.nbytes
+    assert large.nbytes >= 2**25  # does not
+    assert (rates.read_bytes, most) == (4 * large.nbytes, 1)
+    assert rates.conversions == 4 * single.size
+    assert single.dtype == np.float32
+    assert rates.call == 0.25
+    kinds = {array.dtype for array in (left, right, square, exponentials, large)}
+    assert kinds == {np.dtype(precision)}
 
 
 def test_rates_measured_anew_keep_what_was_faster(monkeypatch):
