@@ -102,16 +102,13 @@ def textbook_cost(
     # Copied to the wider type: Q, K, V and, back, the output.  Read besides: by both products, and
     # V by the search for what is not finite.
     rest = vectors * (4 * size.item + 9 * wide + 2)
-    moments = (
-        (2 * vectors + scores) * wide,  # of the first product, with the copies of Q and K
-        FORWARD_MATRICES * scores * wide + size.mask,
-        (4 * scores + vectors) * wide + vectors + size.mask,  # of the last one, with that of V
-    )
+    # Of the softmax; of the end, with the copy of V, and the output not yet brought to its type.
+    moments = FORWARD_MATRICES * scores, 4 * scores + 2 * vectors
     return Cost(
         multiplications=2 * scores * d_k,
         exponentials=scores,
         bytes_moved=passes * scores * wide + mask + rest,
-        working_bytes=max(moments),
+        working_bytes=max(moments) * wide + size.mask,
         output_bytes=vectors * size.item,
         converted=4 * vectors if size.narrow else 0,
     )
@@ -198,7 +195,7 @@ def tiled_cost(
     rows, columns = min(tile or QUERIES, T), min(tile or KEYS, T)
     threads = check_whole("threads", threads, 1)
     pairs = n_head * seen_pairs(T, rows, causal)
-    tiles = pairs // rows if rows else 0  # each row of them goes over the keys that it sees once
+    keys = n_head * _passed_keys(T, rows, causal)
     alone = size.pairs * 2 * d_k < WORTH_THREADS
     narrow = size.narrow
     worker = (
@@ -212,7 +209,7 @@ def tiled_cost(
         exponentials=pairs,
         # Q, K and V once, the output once; keys and values again for each tile of queries.
         bytes_moved=size.vectors * (4 * size.item + (3 if narrow else 1) * size.wide)
-        + 2 * tiles * d_k * size.wide,
+        + 2 * keys * d_k * size.wide,
         working_bytes=worker * (1 if alone else threads),
         output_bytes=size.vectors * size.item,
         rounds=n_head,
@@ -252,7 +249,7 @@ def tiled_backward_cost(
     usual = max(1, min(tiled_backward.QUERIES, tiled_backward.CELLS // max(1, T)))
     rows = min(usual if tile is None else check_whole("tile", tile, 1), T)
     pairs = n_head * seen_pairs(T, rows, causal)
-    tiles = pairs // rows if rows else 0
+    keys = n_head * _passed_keys(T, rows, causal)
     alone = size.pairs * 2 * d_k < WORTH_THREADS
     narrow = size.narrow
     worker = (
@@ -266,7 +263,7 @@ def tiled_backward_cost(
         exponentials=pairs,
         # Q, K, V and dO once, dQ once.  For each tile keys twice, values once; what it adds to
         # two gradients is written, and read with them, and they are written.
-        bytes_moved=size.vectors * (4 * size.item + size.wide) + 11 * tiles * d_k * size.wide,
+        bytes_moved=size.vectors * (4 * size.item + size.wide) + 11 * keys * d_k * size.wide,
         working_bytes=worker * (1 if alone else threads)
         + (3 * size.vectors * size.wide if narrow else 0),
         output_bytes=3 * size.vectors * size.item,
@@ -369,6 +366,16 @@ def seen_pairs(T: int, tile: int, causal: bool = True) -> int:
     full, rest = divmod(T, tile)
     # Row of tiles k goes as far as its last query: k · tile keys, or T keys for a smaller last row.
     return tile * tile * full * (full + 1) // 2 + rest * T
+
+
+def _passed_keys(T: int, rows: int, causal: bool) -> int:
+    """Keys of one head that tiles go over, row of tiles by row of tiles."""
+    if T == 0:
+        return 0
+    full, rest = divmod(T, rows)
+    if not causal:
+        return T * (full + (rest > 0))
+    return rows * full * (full + 1) // 2 + (T if rest else 0)
 
 
 @dataclass(frozen=True)

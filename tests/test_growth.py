@@ -9,6 +9,7 @@ from test_inputs import assert_one_sentence
 
 import andrea_lesson as al
 from andrea_lesson import experiments, plotting
+from andrea_lesson.random_scores import MOST
 
 WIDTHS = (1, 4, 64, 256)
 
@@ -67,6 +68,21 @@ def test_numbers_are_those_of_a_draw_made_here():
     assert measured.low[0] == measured.high[0] == measured.std[0]
 
 
+def test_each_draw_has_vectors_of_its_own_and_all_of_them_count():
+    """Draws after the first have a random generator of seed and number."""
+    spreads, absolutes = [], []
+    for seed in (5, [5, 1], [5, 2], [5, 3]):
+        q, k = np.random.default_rng(seed).standard_normal((2, 30, 7))
+        scores = (q * k).sum(axis=-1)
+        spreads.append(scores.std())
+        absolutes.append(np.abs(scores).mean())
+    measured = experiments.score_spreads((7,), pairs=30, draws=4, seed=5)
+    assert measured.std[0] == pytest.approx(np.median(spreads), rel=1e-12)
+    assert measured.mean_absolute[0] == pytest.approx(np.median(absolutes), rel=1e-12)
+    band = np.percentile(spreads, [2.5, 97.5])
+    np.testing.assert_allclose([measured.low[0], measured.high[0]], band, rtol=1e-12)
+
+
 def test_unit_vectors_keep_length_1_whatever_the_standard_deviation():
     plain = experiments.score_spreads(WIDTHS, components="unit-vectors", pairs=50, draws=30)
     other = experiments.score_spreads(
@@ -104,6 +120,8 @@ def test_figures_show_the_band_and_which_theory(repeated):
         ({"sigma_k": math.nan}, "sigma_k", ValueError),
         ({"sigma_k": "1"}, "sigma_k", TypeError),
         ({"draws": 0}, "draws", ValueError),
+        ({"draws": MOST + 1}, "draws", ValueError),
+        ({"pairs": MOST + 1}, "pairs", ValueError),
         ({"draws": 2.0}, "draws", TypeError),
     ],
 )

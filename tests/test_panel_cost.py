@@ -328,6 +328,62 @@ def test_what_is_measured_is_run_on_random_numbers_of_that_size(precision, monke
     assert cost._random((3, 1000, 500), precision, 0).shape == (3, 1000, 500)
 
 
+@pytest.mark.parametrize("causal", [True, False])
+def test_every_way_is_run_on_the_same_numbers_with_its_mask(causal, monkeypatch):
+    given = {}
+
+    def watch(name):
+        return lambda *arrays, mask=None: given.setdefault(name, (arrays, mask))
+
+    monkeypatch.setattr(cost, "attention", watch("textbook"))
+    monkeypatch.setattr(cost, "tiled_attention", watch("tiled"))
+    setting = cost.Setting(8, 3, "float32", causal)
+    for name in ("textbook", "tiled"):
+        cost.measured_here(name, setting, 32, expected=10.0)
+        (Q, K, V), mask = given[name]
+        assert mask == ("causal" if causal else None)
+        assert not any(np.array_equal(x, y) for x, y in ((Q, K), (K, V), (V, Q)))
+    monkeypatch.setattr(KVCache, "attend", lambda cache, q: given.setdefault("cache", (cache, q)))
+    cost.measured_here("decoder", setting, 32, expected=10.0)
+    kept, q = given["cache"]
+    same(kept.keys, K)
+    same(kept.values, V)
+    same(q, Q[:, -1])  # the newest query
+    assert kept.nbytes == K.nbytes + V.nbytes  # no room that nobody needs
+
+
+def test_a_measurement_leaves_a_fifth_of_the_free_memory(known, monkeypatch):
+    """Inputs, working memory and result together; nothing else stands in the way here."""
+    fast = dataclasses.replace(RATES, flops=1e18, exponentials=1e18, bytes=1e18, call=0.0)
+    monkeypatch.setattr(cost, "machine_rates", lambda precision, **more: fast)
+    for mask in cost.MASKS:
+        way = cost.compute(T=4096, mask=mask).ways["textbook"]
+        needs = way.bytes + costs.input_bytes(4096, 64, n_head=12)
+        for free, refused in ((needs / 0.8 + 2, None), (needs / 0.8 - 2, "memory")):
+            room = machine.Memory(10**12, int(free))
+            monkeypatch.setattr(cost, "memory", lambda room=room: room)
+            assert cost.compute(T=4096, mask=mask).ways["textbook"].refused == refused
+
+
+def test_each_way_is_measured_at_its_setting_by_its_own_prediction(known, monkeypatch):
+    asked = {}
+
+    def measured_here(name, setting, T, expected):
+        asked[name] = (setting, T, expected)
+        return timing.Timing(name, (0.5,), None, machine.Device(None, 2))
+
+    monkeypatch.setattr(cost, "measured_here", measured_here)
+    panel = panels.cost_panel(256, d_k=16, n_head=3)
+    panel.controls["mask"].value = "full"
+    panel.controls["precision"].value = "float64"
+    panel.controls["measure"].click()
+    setting = cost.Setting(16, 3, "float64", False)
+    ways = panel.state.ways
+    assert asked == {name: (setting, 256, way.seconds) for name, way in ways.items()}
+    assert len({way.seconds for way in ways.values()}) == 3
+    assert all(way.timing is not None for way in ways.values())
+
+
 # -- the picture and the words -------------------------------------------------------------------
 
 

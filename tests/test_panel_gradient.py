@@ -110,6 +110,35 @@ def test_the_example_by_hand():
     assert second.endswith(settings.short(-p * (1 - p) / 2))
 
 
+def test_the_picture_shows_what_the_state_holds():
+    al.set_language("en")
+    state = compute(row=12, target=4)
+    picture = _describe(state)
+    weights, gradient, pull = (picture.parts[n] for n in ("weights", "dscaled_scores", "pull"))
+    for part, values in ((weights, state.weights), (gradient, state.dscaled_scores)):
+        np.testing.assert_array_equal(part.values, values)
+        np.testing.assert_array_equal(part.hidden, ~np.tri(16, dtype=bool))
+    np.testing.assert_array_equal(pull.values, state.pull)
+    np.testing.assert_array_equal(pull.hidden, np.arange(16) < 4)  # who sees key 4
+    assert (pull.low, pull.high, gradient.limit) == (0, 0.25, 0.25)
+    assert picture.selected == {"query": 12, "key": 4}
+    assert picture.axes["query"].title == al.label("rows_queries")
+    assert picture.axes["key"].title == al.label("columns_keys")
+
+
+@pytest.mark.parametrize(("scaled", "name"), [(True, "gradient_scaled"), (False, "gradient_raw")])
+def test_what_the_scale_makes_of_the_gradient_is_written_out(scaled, name):
+    state = compute(row=12, target=4, d_k=100, scaled=scaled)
+    gradient = state.dscaled_scores[12, 4]
+    assert _describe(state).formulas[1] == al.label(
+        name,
+        gradient=settings.factor(gradient),
+        d_k=100,
+        root="10",
+        dscore=settings.short(gradient / 10 if scaled else gradient),
+    )
+
+
 def test_a_row_that_cannot_see_the_target_is_told_so():
     al.set_language("en")
     first, second = _describe(compute(row=1, target=4)).formulas
@@ -186,7 +215,16 @@ def test_bad_settings_are_said_in_a_line_and_forgotten(lax, language, changes):
 
 
 @pytest.mark.parametrize(
-    "values", [{"source": "dice"}, {"row": 2.0}, {"target": True}, {"scaled": 2}], ids=str
+    "values",
+    [
+        {"source": "dice"},
+        {"row": 2.0},
+        {"row": 16},
+        {"target": 16},
+        {"target": True},
+        {"scaled": 2},
+    ],
+    ids=str,
 )
 def test_compute_refuses_what_no_control_offers(values):
     with pytest.raises(settings.SettingError):
@@ -200,4 +238,47 @@ def test_summary_tells_how_many_are_pulled(language):
     state = panel.state
     for words in (f" {state.seeing} ", f" {state.pulled} ", settings.short(0.1 / state.T)):
         assert words in panel.summary
+    assert al.label("gradient_without") in panel.summary
+    panel.controls["scaled"].value = True
+    assert al.label("gradient_with") in panel.summary
+    state = panel.state
+    assert panel.summary == al.label(
+        "gradient_summary",
+        source=al.label("source_random"),
+        T=16,
+        d_k=64,
+        scaling=al.label("gradient_with"),
+        target=4,
+        seeing=12,
+        pulled=state.pulled,
+        idle=12 - state.pulled,
+        limit=settings.short(0.1 / 16),
+    )
+    panel.close()
+
+
+def test_how_it_starts_is_up_to_the_caller():
+    wanted = {"T": 9, "d_k": 5, "scaled": False, "row": 7, "target": 2, "seed": 6}
+    panel = gradient_panel(**wanted, view="matplotlib")
+    assert {name: getattr(panel.state, name) for name in wanted} == wanted
+    panel.close()
+
+
+def test_the_row_stays_the_last_and_the_target_where_it_is():
+    panel = gradient_panel(view="matplotlib")
+    panel.controls["T"].value = 24
+    assert (panel.state.row, panel.state.target) == (23, 4)
+    panel.controls["target"].value = 23
+    panel.controls["T"].value = 30
+    assert (panel.state.row, panel.state.target) == (29, 23)
+    panel.controls["row"].value = 7
+    panel.controls["T"].value = 26
+    assert (panel.state.row, panel.state.target) == (7, 23)
+    panel.close()
+
+
+def test_a_row_that_was_asked_for_stays_where_it_is():
+    panel = gradient_panel(row=9, view="matplotlib")
+    panel.controls["T"].value = 24
+    assert panel.state.row == 9
     panel.close()

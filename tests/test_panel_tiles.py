@@ -119,6 +119,38 @@ def test_every_step(T, tile, mask):
             check(tiles.compute(T=T, tile=tile, mask=mask, d_k=3, step=step, row=row))
 
 
+def test_the_limit_is_that_of_scores_of_either_sign():
+    for seed in range(6):
+        state = tiles.compute(T=5, tile=2, step=8, row=0, seed=seed)
+        Q, K, _ = vectors(state)
+        scaled = Q @ K.T / np.sqrt(state.d_k)
+        assert state.limit == pytest.approx(np.abs(scaled[np.tri(5, dtype=bool)]).max())
+
+
+@pytest.mark.parametrize("mask", ["documents", "full"])
+def test_whether_a_maximum_is_ever_negative(mask):
+    """Queries that have met no key yet, whose maximum is -inf, are not meant."""
+    found = set()
+    for seed in range(12):
+        state = tiles.compute(T=3, tile=1, mask=mask, step=8, row=0, seed=seed)
+        Q, K, _ = vectors(state)
+        scores = np.where(allowed_by(state), Q @ K.T, -np.inf)
+        highest = np.maximum.accumulate(scores, axis=1)  # tiles of one key
+        assert state.negative == bool((highest[np.isfinite(highest)] < 0).any())
+        found.add(state.negative)
+    assert found == {True, False}
+
+
+def test_names_of_tokens_follow_the_language():
+    """What is kept of a problem is kept for one language."""
+    example = {"source": "running-example", "T": 6, "d_k": 4, "step": 0, "row": 0}
+    tokens = {}
+    for language in ("zh-Hant", "en"):
+        al.set_language(language)
+        tokens[language] = tiles.compute(**example).tokens
+        assert tokens[language] == tuple(al.running_example().tokens)
+
+
 def test_at_the_end_all_is_as_in_the_plain_form():
     for mask in tiles.MASKS:
         state = tiles.compute(T=32, tile=5, mask=mask, step=48, row=0)
@@ -206,7 +238,9 @@ def test_how_it_starts():
 
 def test_what_is_kept_cannot_be_changed():
     state = tiles.compute()
-    for array in (state.order, state.skipped, state.true_output, state.largest_output):
+    kept = tiles._problem("random", 16, 4, 16, "causal", 0, al.get_language())
+    arrays = (state.order, state.skipped, kept.scores, state.true_output, state.largest_output)
+    for array in arrays:
         with pytest.raises(ValueError, match="read-only"):
             array[0] = 1
 

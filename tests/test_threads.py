@@ -70,6 +70,51 @@ def test_each_item_is_done_once_by_as_many_threads_as_the_blas_had():
     assert len(by) == threads.core_count() == max(AT_FIRST, default=threads._cores())
 
 
+def test_items_may_be_made_one_by_one_as_they_are_taken():
+    """A generator can be asked by one thread at a time only."""
+    done = []
+    slowly = (time.sleep(0.002) or number for number in range(30))
+    threads.share_out(slowly, all_together(done.append))
+    assert sorted(done) == list(range(30))
+
+
+def test_the_caller_is_one_of_the_threads():
+    with mock.patch.object(threads, "_pool", wraps=threads._pool) as pool:
+        threads.share_out(range(3), all_together(lambda item: None))
+    assert all(call.args == (threads.core_count() - 1,) for call in pool.call_args_list)
+    assert pool.call_count == threads.core_count() - 1
+
+
+def test_a_blas_that_is_not_there_or_does_not_tell():
+    silent = mock.Mock(user_api="blas", num_threads=None)
+    other = mock.Mock(user_api="openmp", num_threads=7)
+    for found, cores in (([silent, other], 1), ([other], threads._cores())):
+        controller = mock.Mock(lib_controllers=found)
+        with mock.patch.object(threads._state, "found", controller):
+            assert threads.core_count() == cores
+
+
+def test_each_of_several_libraries_gets_its_own_threads_back():
+    libraries = [mock.Mock(user_api="blas", num_threads=n) for n in (2, 4, 3)]
+    controller = mock.Mock(lib_controllers=libraries)
+    with mock.patch.object(threads._state, "found", controller), hold() as cores:
+        assert cores == 4
+        for one in libraries:
+            one.set_num_threads.assert_called_once_with(1)
+    for one in libraries:
+        assert one.set_num_threads.call_args.args == (one.num_threads,)
+
+
+def test_the_pool_has_as_many_threads_as_were_asked_for_at_most():
+    with (
+        mock.patch.object(threads._state, "pool_size", 0),
+        mock.patch.object(threads, "start_new_thread") as start,
+    ):
+        for size, started in ((2, 2), (1, 2), (3, 3), (3, 3)):
+            threads._pool(size)
+            assert start.call_count == started
+
+
 def test_nothing_to_do():
     threads.share_out([], lambda: pytest.fail)
 

@@ -227,6 +227,20 @@ def test_a_row_whose_scores_are_all_minus_infinity():
     assert np.isfinite(steps[5].output).all()
 
 
+def test_such_a_row_stays_so_while_its_neighbours_go_on():
+    """Its tiles are computed for the other query, with nothing in them that it may see."""
+    Q, K = np.ones((2, 1)), np.array([[-np.inf], [1.0], [2.0], [3.0]])
+    V, mask = np.ones((4, 2)), np.array([[1, 0, 0, 0], [0, 1, 1, 1]], dtype=bool)
+    with np.errstate(invalid="ignore"):
+        expected = al.attention(Q, K, V, mask=mask)
+        np.testing.assert_array_equal(tiled_attention(Q, K, V, mask=mask, tile=2), expected)
+        outputs = [step.output for step in tiled_steps(Q, K, V, mask=mask, tile=2)]
+    assert np.isnan(expected[0]).all()
+    assert len(outputs) == 2
+    for output in outputs:
+        np.testing.assert_array_equal(np.isnan(output).all(axis=-1), [True, False])
+
+
 def cuts(case, axis, tile):
     T = case.allowed.shape[axis]
     return [slice(start, min(start + tile, T)) for start in range(0, T, tile)]

@@ -4,6 +4,8 @@ Both ways are tried: the fast one of NumPy, with small and large tiles, with and
 with and without a maximum taken off the scores; and the plain one, a tile at a time.
 """
 
+import threading
+import time
 import tracemalloc
 from contextlib import nullcontext
 from unittest import mock
@@ -403,6 +405,46 @@ def test_heads_are_shared_out_whole_or_in_parts(heads):
         with form("threads"):
             gradients = tiled_attention_backward(*problems, mask=mask, tile=4)
         assert_is_backward(gradients, *problems, mask)
+
+
+class Slow(np.ndarray):
+    """Adding it to another array takes a while, in which another thread may do the same."""
+
+    def __array_ufunc__(self, ufunc, method, *inputs, out=(), **options):
+        plain = [np.asarray(x) if isinstance(x, Slow) else x for x in inputs]
+        result = getattr(ufunc, method)(*plain, **options)
+        if not out:
+            return result
+        if not isinstance(out[0], Slow):  # what all threads add to
+            time.sleep(0.003)
+        np.asarray(out[0])[...] = result
+        return out[0]
+
+
+def test_parts_of_a_head_that_end_together_are_all_added():
+    problems = problem((), 60, 60, 4, 3)
+
+    class Slowly(tiled_backward._OneHead):
+        def __init__(self, *arguments):
+            super().__init__(*arguments)
+            self.dK, self.dV = self.dK.view(Slow), self.dV.view(Slow)
+
+    def each_in_a_thread(items, make_worker):
+        each = [threading.Thread(target=make_worker(), args=(item,)) for item in items]
+        for one in each:
+            one.start()
+        for one in each:
+            one.join()
+
+    with mock.patch.multiple(
+        tiled_backward,
+        WORTH_THREADS=0,
+        core_count=lambda: 8,
+        share_out=each_in_a_thread,
+        _OneHead=Slowly,
+    ):
+        gradients = tiled_attention_backward(*problems, mask="causal", tile=4)
+    assert_is_backward(gradients, *problems, "causal")
 
 
 # -- other array libraries, bad input --------------------------------------------------------------

@@ -227,6 +227,14 @@ def test_the_clock_stops_when_the_gpu_has_finished(cupy, where):
     assert events == [*before, "run", "wait", "wait", "run", "wait"]
 
 
+def test_what_the_gpu_did_before_is_not_counted(cupy, monkeypatch):
+    """The clock starts only when it has finished that as well."""
+    events = cupy.events
+    monkeypatch.setattr(timing, "perf_counter", lambda: events.append("clock") or 0.0)
+    measure(lambda array: events.append("run"), cupy.ndarray(), repeats=2, warm_up=1)
+    assert events == ["run", *["wait", "clock", "run", "wait", "clock"] * 2]
+
+
 def test_without_cupy_s_arrays_nobody_asks_for_a_gpu(cupy):
     assert measure(int, repeats=1).device.startswith("CPU")
     assert cupy.events == []
