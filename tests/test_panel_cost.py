@@ -477,6 +477,22 @@ def test_formula_of_the_textbook_memory_gives_its_number(known, precision):
     assert rest == 1024**2 + 12 * 1024 * 64 * costs.BYTES[precision]
 
 
+@pytest.mark.parametrize("mask", cost.MASKS)
+@pytest.mark.parametrize("precision", ["float16", "float32"])
+def test_formula_of_few_rows_names_what_weighs_more_there(known, precision, mask):
+    al.set_language("en")
+    state = cost.compute(T=64, d_k=64, precision=precision, mask=mask)
+    line = cost_picture.describe(state).formulas[0]
+    assert line.startswith("textbook memory: 4 tables × 12 heads × 64² × 4 B + ")
+    assert "a copy of V, two of the output" in line
+    hidden = 64**2 if mask == "causal" else 0
+    assert ("mask" in line) == (hidden > 0)
+    vector = 12 * 64 * 64
+    rest = state.ways["textbook"].bytes - 4 * 12 * 64**2 * 4
+    assert rest == hidden + vector * (4 + 4 + costs.BYTES[precision])
+    assert "5 tables" in cost_picture.describe(cost.compute(T=128, d_k=64)).formulas[0]
+
+
 def test_the_summary_says_what_is_predicted_what_measured_and_on_what(known, quick):
     al.set_language("en")
     panel = panels.cost_panel()

@@ -98,9 +98,11 @@ def _here(state: "CostState", y: Ruler) -> Line:
 
 def _textbook_memory(state: "CostState") -> str:
     way = state.ways["textbook"]
+    short = 2 * state.d_k > state.T  # then the end takes more than softmax does: 4 tables and V
+    key = "cost_textbook_memory" + ("_short" if short else "")
     return label(
-        "cost_textbook_memory" if state.mask == "causal" else "cost_textbook_memory_full",
-        matrices=FORWARD_MATRICES,
+        key if state.mask == "causal" else f"{key}_full",
+        matrices=FORWARD_MATRICES - short,
         n_head=state.n_head,
         T=f"{state.T:,}",
         wide=_wide(state),

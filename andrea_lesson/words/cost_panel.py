@@ -46,6 +46,18 @@ COST_LABELS: dict[str, tuple[str, str]] = {
         "textbook memory: {matrices} tables × {n_head} heads × {T}² × {wide} B + output"
         " = {bytes}{measured}",
     ),
+    "cost_textbook_memory_short": (
+        "課本寫法的記憶體　{matrices} 張表 × {n_head} 個頭 × {T}² × {wide} B + 遮罩、V 的副本"
+        "和兩份輸出 = {bytes}{measured}",
+        "textbook memory: {matrices} tables × {n_head} heads × {T}² × {wide} B + mask, a copy of "
+        "V, two of the output = {bytes}{measured}",
+    ),
+    "cost_textbook_memory_short_full": (
+        "課本寫法的記憶體　{matrices} 張表 × {n_head} 個頭 × {T}² × {wide} B + V 的副本和兩份輸出"
+        " = {bytes}{measured}",
+        "textbook memory: {matrices} tables × {n_head} heads × {T}² × {wide} B + a copy of V, two "
+        "of the output = {bytes}{measured}",
+    ),
     "cost_tiled_memory": (
         "分塊寫法的記憶體　每條執行緒一塊分數（{rows} × {columns}）和一個頭的 V，加上輸出"
         " = {bytes}{measured}",
