@@ -241,7 +241,7 @@ def _gpu_lines() -> list[Line]:
     """What CuPy can do here, and the wheels if they are several or the wrong one."""
     wheels, cuda = gpu.cupy_wheels(), gpu.driver_cuda()
     fitting = gpu.fitting_wheel(cuda)
-    lines = [_gpu_line(cuda, fitting)]
+    lines = [_gpu_line(wheels, cuda, fitting)]
     # without a driver any wheel will do: the one the lesson's gpu extra names
     steps = {
         "remove": pip_line(*wheels, action="uninstall"),
@@ -260,17 +260,20 @@ def _gpu_lines() -> list[Line]:
     return lines
 
 
-def _gpu_line(cuda: int | None, fitting: str | None) -> Line:
+def _gpu_line(wheels: list[str], cuda: int | None, fitting: str | None) -> Line:
     found = gpu.try_gpu()
     if found.works:
         return Line("gpu", "ok", label("check_gpu", name=found.name, version=found.version))
-    complete = pip_line(fitting + gpu.COMPLETE) if fitting else ""
     if not found.installed:
         if fitting is None:
             return Line("gpu", "note", label("check_no_cupy"))
-        return Line("gpu", "note", label("check_cupy_possible", cuda=cuda), complete)
+        remedy = pip_line(fitting + gpu.COMPLETE)
+        return Line("gpu", "note", label("check_cupy_possible", cuda=cuda), remedy)
     if not found.reason:
         return Line("gpu", "note", label("check_no_gpu", version=found.version))
     text = label("check_gpu_fails", version=found.version, reason=found.reason)
     lacks_library = re.search(r"nvrtc|cublas|cuda_path", found.reason, re.IGNORECASE)
-    return Line("gpu", "warning", text, complete if lacks_library else "")
+    if not lacks_library or len(wheels) != 1 or "-cuda" not in wheels[0]:
+        return Line("gpu", "warning", text)
+    # The wheel that is there, completed: another one on top of it would disturb both.
+    return Line("gpu", "warning", text, pip_line(wheels[0] + gpu.COMPLETE))

@@ -110,7 +110,7 @@ def measure(
     Raises
     ------
     TypeError, ValueError
-        If `function` cannot be called, or a number is not such a one.
+        If `function` cannot be called, or a number is not of its kind.
     Exception
         Whatever the function raises, as it is; Ctrl-C and "interrupt the kernel" too.
     """

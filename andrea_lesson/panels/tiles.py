@@ -30,9 +30,8 @@ class TilesState:
     all tiles done so far.  `running_max`, `running_sum` and `output` have a row for each query as
     things stand: -inf, 0 and 0 where nothing of it is done; `limit`, `largest_sum` and
     `largest_output` are the largest that scores, sums and outputs get at any step, `negative` is
-    whether a maximum ever lies below 0.  `before` is
-    maximum and sum of the chosen `row` before this tile, if its query is in it.  `true_output` is
-    that of the plain form.
+    whether a maximum ever lies below 0.  `before` is maximum and sum of the chosen `row` before
+    this tile, if its query is in it.  `true_output` is that of the plain form.
     """
 
     source: str
